@@ -5,7 +5,7 @@ import type { LoneHalves } from './json/halves.js';
 import { type JsonBody, JsonFragment } from './json/json.js';
 import { FIELD, ROW, type FoundList } from './json/scan.js';
 import { NewTexts } from './json/written-texts.js';
-import { copyBytes, uncleared } from './memory.js';
+import { copyBytes, Owned } from './memory.js';
 import { rankedDocuments } from './sent-documents.js';
 import { atOnce, Pace, type Steps } from './steps.js';
 
@@ -59,7 +59,7 @@ export function* imageDocuments(given: ImageList): Steps<Documents | undefined> 
 
 /** The texts, and behind them an empty one for all documents that have none; the rows tell where they are then. */
 function* textsOf(body: Buffer, rows: Uint32Array, textBytes: number): Steps<Buffer> {
-  const texts = uncleared(textBytes + NO_TEXT.length);
+  const texts = Owned.uncleared(textBytes + NO_TEXT.length).bytes;
   NO_TEXT.copy(texts, textBytes);
   const pace = new Pace(COPY_BYTES);
   let end = 0;

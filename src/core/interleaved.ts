@@ -79,7 +79,7 @@ export class Interleaved {
     const woven = weaver().gather(parts);
     if (woven !== undefined) return woven;
     const { body, around, numbers } = parts;
-    const whole = bufferWithRoom(parts.size);
+    const whole = bufferWithRoom(parts.size).bytes;
     const pace = new Pace();
     let written = 0;
     for (let at = 0; at < numbers.length; at += PART) {

@@ -24,29 +24,89 @@ const idle = new Set<SharedArrayBuffer>();
 let idleBytes = 0;
 let forgetting: NodeJS.Timeout | undefined;
 
-/** A buffer with any content, which has its memory to itself. `inBuffers` tells how many bytes there are in buffers by now. */
-export function uncleared(bytes: number, inBuffers = bytesInBuffers): Buffer {
-  if (bytes < UNCOUNTED_BYTES) return Buffer.allocUnsafeSlow(bytes);
+export const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * A buffer in the hands of its one owner, who gives its memory back when it has had its day. Whoever else may read the buffer
+ * holds it until it is certain that it is not read any more, and for good if that is never certain. See "Who owns a buffer" in
+ * docs/ARCHITECTURE.md.
+ */
+export class Owned {
+  #bytes: Buffer;
+  /** What is given back: absent if the memory is another's, is counted by the engine, or has been given back. */
+  #memory: SharedArrayBuffer | undefined;
+  #holds = 0;
+
+  private constructor(bytes: Buffer, memory: SharedArrayBuffer | undefined) {
+    this.#bytes = bytes;
+    this.#memory = memory;
+  }
+
+  /** So many bytes with any content, which have their memory to themselves. `inBuffers` tells how many there are in buffers by now. */
+  static uncleared(bytes: number, inBuffers = bytesInBuffers): Owned {
+    const memory = bytes < UNCOUNTED_BYTES ? undefined : takenFor(bytes, inBuffers);
+    return memory === undefined
+      ? Owned.lent(Buffer.allocUnsafeSlow(bytes))
+      : new Owned(Buffer.from(memory, 0, bytes), memory);
+  }
+
+  /** Bytes in memory of others: there is nothing to give back. */
+  static lent(bytes: Buffer): Owned {
+    return new Owned(bytes, undefined);
+  }
+
+  /** Empty once the memory has been given back. */
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /** The same with a part of its bytes. */
+  narrowed(from: number, to?: number): this {
+    this.#bytes = this.#bytes.subarray(from, to);
+    return this;
+  }
+
+  /** Whether these bytes lie in its memory. */
+  includes(bytes: Buffer): boolean {
+    return bytes.buffer === this.#memory;
+  }
+
+  hold(): void {
+    this.#holds += 1;
+  }
+
+  release(): void {
+    this.#holds -= 1;
+  }
+
+  /**
+   * Leaves the memory to others, unless someone holds it: then to the collector, which has to mark the whole heap if it has
+   * become old. The owner refers to it no more in either case.
+   */
+  giveBack(): void {
+    const memory = this.#memory;
+    this.#memory = undefined;
+    this.#bytes = NO_BYTES;
+    if (memory !== undefined && this.#holds === 0) keepIdle(memory);
+  }
+}
+
+/** Memory for so many bytes; `undefined` if the engine is to count it. */
+function takenFor(bytes: number, inBuffers: () => number): SharedArrayBuffer | undefined {
   for (const block of idle) {
     if (block.byteLength < bytes || block.byteLength > 2 * bytes) continue;
     idle.delete(block);
     idleBytes -= block.byteLength;
-    return Buffer.from(block, 0, bytes);
+    return block;
   }
-  if (inBuffers() > MOST_UNCOUNTED_BYTES) return Buffer.allocUnsafeSlow(bytes);
-  const rounded = Math.ceil(bytes / ROUND_BYTES) * ROUND_BYTES;
-  return Buffer.from(new SharedArrayBuffer(rounded), 0, bytes);
+  if (inBuffers() > MOST_UNCOUNTED_BYTES) return undefined;
+  return new SharedArrayBuffer(Math.ceil(bytes / ROUND_BYTES) * ROUND_BYTES);
 }
 
-/**
- * Gives the memory of a buffer back for others to use, where it is certain that nobody reads it any more. Otherwise it would
- * wait for a collection, which marks the whole heap if the buffer has become old.
- */
-export function giveBack({ buffer }: Buffer): void {
-  if (!(buffer instanceof SharedArrayBuffer) || idle.has(buffer)) return;
-  if (idleBytes + buffer.byteLength > MOST_IDLE_BYTES) return;
-  idle.add(buffer);
-  idleBytes += buffer.byteLength;
+function keepIdle(memory: SharedArrayBuffer): void {
+  if (idleBytes + memory.byteLength > MOST_IDLE_BYTES) return;
+  idle.add(memory);
+  idleBytes += memory.byteLength;
   clearTimeout(forgetting);
   forgetting = setTimeout(() => {
     idle.clear();

@@ -3,7 +3,7 @@ import type { LoneHalves } from './json/halves.js';
 import { ROW, type FoundList, type ScannedBody } from './json/scan.js';
 import { weaver } from './json/weaver.js';
 import type { NewTexts } from './json/written-texts.js';
-import { copyBytes, uncleared } from './memory.js';
+import { copyBytes, Owned } from './memory.js';
 import type { Pace, Steps } from './steps.js';
 import {
   AS_DOCUMENT,
@@ -231,7 +231,7 @@ class SentDocuments implements Documents {
       rows[index * ROW + TEXT] = start;
       rows[index * ROW + TEXT + 1] = start + piece.length;
     }
-    const ranked = uncleared(start + piece.length);
+    const ranked = Owned.uncleared(start + piece.length).bytes;
     copyBytes(this.#ranked, ranked, 0);
     piece.copy(ranked, start);
     const list = { rows, hasObjects: true, blanks: [] };
@@ -347,7 +347,7 @@ interface Beside {
 const COPY_BYTES = 262_144;
 
 function* joined(pieces: readonly Buffer[], size: number): Steps<Buffer> {
-  const whole = uncleared(size);
+  const whole = Owned.uncleared(size).bytes;
   let at = 0;
   let paused = 0;
   for (const piece of pieces) {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Gathering } from '../core/gathering.js';
-import { copyBytes, giveBack, uncleared } from '../core/memory.js';
+import { copyBytes, NO_BYTES, Owned } from '../core/memory.js';
 import { arriveInTurns } from '../core/turns.js';
 import type { RawReply } from '../providers/reply.js';
 import { awaitReply } from './connector.js';
@@ -45,10 +45,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #headers: RawReply['headers'] = {};
   #inflation: Inflation | undefined;
   /** Of a large reply whose length is known. */
-  #whole: Buffer | undefined;
+  #whole: Owned | undefined;
+  /** The room taken for it. */
+  #aheadBytes = 0;
   #first: Buffer | undefined;
-  #more: Buffer[] | undefined;
-  /** Of a large reply whose length is not known. */
+  /** Of a reply in several pieces whose length is not known, or is small. */
   #gathering: Gathering | undefined;
   /** Bytes as received, and bytes of the reply itself: they differ only if it was compressed. */
   #rawBytes = 0;
@@ -121,7 +122,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     const isLarge = bytes > LARGE_BYTES && bytes <= this.#limits.maxBytes;
     // Pieces of a large reply are joined as they arrive: joining all at once would hold up others.
     if (isLarge && encoding === undefined && this.#mayTakeAhead(bytes)) {
-      this.#whole = uncleared(bytes);
+      this.#whole = Owned.uncleared(bytes);
+      this.#aheadBytes = bytes;
     }
   }
 
@@ -196,14 +198,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     } else if (!this.#hasRoomFor(piece.length)) {
       this.#fail(new TransportError('no_room', 'too many bytes of replies at once'));
     } else if (this.#whole !== undefined) {
-      copyBytes(piece, this.#whole, this.#bytes - piece.length);
+      copyBytes(piece, this.#whole.bytes, this.#bytes - piece.length);
     } else if (this.#first === undefined) {
       this.#first = piece;
-    } else if (this.#gathering !== undefined) {
-      this.#gathering.add(piece);
     } else {
-      (this.#more ??= [this.#first]).push(piece);
-      if (this.#bytes > LARGE_BYTES) this.#gathering = new Gathering(this.#more.splice(0));
+      if (this.#gathering === undefined) {
+        this.#gathering = new Gathering(LARGE_BYTES);
+        this.#gathering.add(this.#first);
+      }
+      this.#gathering.add(piece);
     }
   }
 
@@ -224,26 +227,26 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #succeed(): void {
     // Whatever happens from now on, there is nothing to abort any more.
     this.#controller = undefined;
-    const whole = this.#whole?.subarray(0, this.#bytes);
-    if (this.#gathering !== undefined) void this.#join(this.#gathering);
-    else if (this.#more !== undefined) this.#finish(Buffer.concat(this.#more));
-    else this.#finish(whole ?? this.#first ?? Buffer.alloc(0));
+    const joined = this.#gathering?.joined();
+    if (joined instanceof Promise) void this.#finishOnceJoined(joined);
+    else if (joined !== undefined) this.#finish(joined);
+    else this.#finish(this.#whole?.narrowed(0, this.#bytes) ?? this.#first ?? NO_BYTES);
   }
 
-  async #join(gathering: Gathering): Promise<void> {
+  async #finishOnceJoined(joined: Promise<Owned>): Promise<void> {
     try {
-      const body = await gathering.joined();
+      const body = await joined;
       if (this.#failure === undefined) this.#finish(body);
-      else giveBack(body);
+      else body.giveBack();
     } catch (error) {
       const message = 'there is no memory for the reply';
       this.#fail(new TransportError('unreadable', message, undefined, error));
     }
   }
 
-  #finish(body: Buffer): void {
+  #finish(body: Buffer | Owned): void {
     this.#stop();
-    this.#resolve(new Reply(this.#status, this.#headers, body));
+    this.#resolve(new Reply(this.#status, this.#headers, body, this.#hasLeft));
   }
 
   /** Ends the exchange from our side. The promise settles now: an abort of a queued request is reported only much later. */
@@ -257,8 +260,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   /** Stops without a reply, and gives back what has come of it. */
   #drop(): void {
-    if (this.#whole !== undefined) giveBack(this.#whole);
-    this.#gathering?.giveUp();
+    this.#whole?.giveBack();
+    this.#gathering?.giveBack();
     this.#stop();
   }
 
@@ -270,12 +273,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     this.#flow?.resumeSoon();
     for (const room of this.#limits.rooms) {
       room.release(this.#bytes);
-      room.releaseAhead(this.#whole?.length ?? 0);
+      room.releaseAhead(this.#aheadBytes);
     }
     this.#bytes = 0;
+    this.#aheadBytes = 0;
     this.#whole = undefined;
     this.#first = undefined;
-    this.#more = undefined;
     this.#gathering = undefined;
   }
 }

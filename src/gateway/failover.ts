@@ -98,8 +98,7 @@ export async function askAndHear(
   candidates: Candidates,
 ): Promise<AttemptOutcome> {
   const asked = await begin(deps, attempt, offer, job, candidates);
-  if (asked.kind === 'ranked') job.trace.readers -= 1;
-  const outcome = inCallersNames(asked, offer, job.model);
+  const outcome = heardOf(asked, offer, job);
   candidates.heard(offer, outcome);
   return outcome;
 }
@@ -116,8 +115,7 @@ export async function ask(
   candidates: AskedCandidates,
 ): Promise<AttemptOutcome> {
   const asked = await begin(deps, attempt, offer, job, candidates);
-  if (asked.kind === 'ranked') job.trace.readers -= 1;
-  return inCallersNames(asked, offer, job.model);
+  return heardOf(asked, offer, job);
 }
 
 type AskedCandidates = Pick<Candidates, 'hasMore' | 'twinOf' | 'heard'>;
@@ -133,16 +131,20 @@ function begin(
   const shareMs = attemptShareMs(job.scope.deadlineMs - now());
   const mostMs = timeoutMs > shareMs && candidates.hasMore() ? shareMs : job.mostMs;
   const elsewhere = offer.window === undefined ? job.elsewhere : candidates;
-  job.trace.readers += 1;
+  job.body?.hold();
   return attempt(offer, boundJob(job, job.scope, mostMs, elsewhere));
 }
 
-/** Upstreams quote their own name for the model, which a caller need not know. */
-function inCallersNames(
+/**
+ * What is told of an attempt: upstreams quote their own name for the model, which a caller need not know. One that did not end
+ * in a ranking may have left something behind that reads the documents.
+ */
+function heardOf(
   outcome: AttemptOutcome,
   { upstreamModel }: Offer,
-  model: string,
+  { body, model }: Job,
 ): AttemptOutcome {
+  if (outcome.kind === 'ranked') body?.release();
   if (outcome.kind !== 'failed' || upstreamModel === model || upstreamModel === '') return outcome;
   const { failure } = outcome;
   const message = withStandIn(failure.message, upstreamModel, model);

@@ -18,6 +18,7 @@ export function boundJob(
     model: job.model,
     query: job.query,
     documents: job.documents,
+    body: job.body,
     topN: job.topN,
     options: job.options,
     admits: job.admits,

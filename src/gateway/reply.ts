@@ -1,3 +1,4 @@
+import { Owned } from '../core/memory.js';
 import type { RawReply } from '../providers/reply.js';
 
 /** A reply whose text is decoded when first asked for. */
@@ -5,12 +6,16 @@ export class Reply implements RawReply {
   readonly status: number;
   readonly headers: RawReply['headers'];
   readonly bytes: Buffer;
+  readonly owned: Owned | undefined;
+  readonly hasAll: boolean;
   #text: string | undefined;
 
-  constructor(status: number, headers: RawReply['headers'], bytes: Buffer) {
+  constructor(status: number, headers: RawReply['headers'], body: Buffer | Owned, hasAll: boolean) {
     this.status = status;
     this.headers = headers;
-    this.bytes = bytes;
+    this.owned = body instanceof Owned ? body : undefined;
+    this.bytes = body instanceof Owned ? body.bytes : body;
+    this.hasAll = hasAll;
   }
 
   get text(): string {

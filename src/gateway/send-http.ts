@@ -1,6 +1,6 @@
 import { EnclosedJson } from '../core/json/enclosed.js';
-import { encodeAlone, encodeEnclosed, type JsonBody } from '../core/json/json.js';
-import { giveBack } from '../core/memory.js';
+import { encodeEnclosed, encodeJsonInSteps, type JsonBody } from '../core/json/json.js';
+import { Owned } from '../core/memory.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
 import { readPages } from '../providers/pages.js';
@@ -21,10 +21,9 @@ import {
 import { readRounds } from '../providers/rounds.js';
 import type { AccessTokens } from './access-tokens.js';
 import { sha256Of } from './body-hash.js';
-import type { AttemptOutcome } from './rank.js';
+import type { AttemptOutcome, Job } from './rank.js';
 import type { Route } from './route.js';
 import type { Scope } from './scope.js';
-import type { Trace } from './trace.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
 import type { Upstream } from './upstream.js';
 import { memoryOf } from './vector-memory.js';
@@ -45,10 +44,10 @@ export interface HttpSendDeps {
  */
 export interface SentJob {
   readonly call: UpstreamCall;
+  /** Held while the documents may be read. */
+  readonly body: Job['body'];
   readonly timeoutMs: number;
   readonly scope: Scope;
-  /** Counts those who read the documents. */
-  readonly trace: Pick<Trace, 'readers'>;
   readonly ignoresSwitches: boolean;
   readonly onSent: (() => void) | undefined;
 }
@@ -61,7 +60,7 @@ export async function sendHttp(
   deps: HttpSendDeps,
   route: Route,
   provider: HttpProvider | ComposedProvider,
-  { call, timeoutMs, scope, trace, ignoresSwitches, onSent }: SentJob,
+  { call, body: callersBody, timeoutMs, scope, ignoresSwitches, onSent }: SentJob,
 ): Promise<Extract<AttemptOutcome, { kind: 'failed' }> | RankingReading> {
   const untilMs = deps.now() + timeoutMs;
   const source = provider.token?.(route.endpoint);
@@ -73,10 +72,9 @@ export async function sendHttp(
     call.documents.count > MANY_DOCUMENTS;
   const post: Post = async (target, json, within) => {
     const path = route.pathOf(target);
-    trace.readers += 1;
-    const encoded = isLarge ? await encodeAlone(json, nextTurn) : encodeEnclosed(json);
-    let body = 'bytes' in encoded ? encoded.bytes : encoded;
-    const sent = { hasLeft: false };
+    callersBody?.hold();
+    const encoded = isLarge ? await encodeJsonInSteps(json, nextTurn) : encodeEnclosed(json);
+    let body = encoded instanceof Owned ? encoded.bytes : encoded;
     let headers = route.headers as string[];
     if (bearer !== undefined) headers = [...headers, 'authorization', `Bearer ${bearer.token}`];
     if (provider.sign !== undefined && route.endpoint.credentials.apiKey === undefined) {
@@ -93,18 +91,15 @@ export async function sendHttp(
       body,
       timeoutMs: Math.max(1, untilMs - deps.now()),
       stillWanted: () => ignoresSwitches || deps.mayBegin(route),
-      onSent: () => {
-        sent.hasLeft = true;
-        onSent?.();
-      },
+      onSent,
     };
     let reply: RawReply;
     try {
       reply = await deps.upstream.send(request, within);
       // It is written once: what is written again on another connection may still be on its way on the first.
-      if (sent.hasLeft) {
-        trace.readers -= 1;
-        if ('bytes' in encoded && encoded.isAlone) giveBack(encoded.bytes);
+      if (reply.hasAll === true) {
+        callersBody?.release();
+        if (encoded instanceof Owned) encoded.giveBack();
       }
     } catch (error) {
       if (!maySendAgain(error, route)) throw error;

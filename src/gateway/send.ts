@@ -44,13 +44,13 @@ export function createSend(deps: SendDeps): Attempt {
       route.channel.timeoutMs ?? deps.attemptTimeoutMs,
       job.mostMs ?? Infinity,
     );
-    const { scope, trace, ignoresSwitches = false, onSent } = job;
+    const { body, scope, ignoresSwitches = false, onSent } = job;
     try {
       const reading = await rankBy(deps, route, {
         call,
+        body,
         timeoutMs,
         scope,
-        trace,
         ignoresSwitches,
         onSent,
       });

@@ -37,8 +37,6 @@ export class Trace {
   usage: Usage | undefined;
   /** What the request costs. */
   quota = 0;
-  /** Attempts and calls that may still read the documents: those in progress, and whichever did not succeed. */
-  readers = 0;
   /** How much of it is charged, which may be less: resolves after the reply, to `undefined` if that cannot be known. */
   charged: Promise<number | undefined> | undefined;
 

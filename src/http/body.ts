@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import { Gathering } from '../core/gathering.js';
-import { copyBytes, giveBack } from '../core/memory.js';
-import { bufferWithRoom, joinWithRoom } from '../core/json/room.js';
+import { copyBytes, Owned } from '../core/memory.js';
+import { bufferWithRoom } from '../core/json/room.js';
 import { arriveInTurns } from '../core/turns.js';
 import { Inflation, inflateSmall, readEncodings, type Encodings } from '../gateway/inflate.js';
 import { tooLarge, type Load, type Place } from './load.js';
@@ -11,20 +11,13 @@ import { utf8Of } from './utf8.js';
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
 
 /**
- * A body that has arrived. Its receiver empties it when the request is over: what began before the body arrived may
- * have waited for so long that the engine counts it as old, and whatever an old object refers to, dead or not, is not
- * collected with the young.
- */
-export interface ReceivedBody {
-  bytes: Buffer;
-}
-
-export const NO_BYTES = Buffer.alloc(0);
-
-/**
  * The body of a JSON request as UTF-8 bytes, without a byte-order mark: decompressed, decoded, and at most `limitBytes`
  * after that. The place is charged for the bytes as they come, and as they grow. `withinMs` bounds how long the body may take;
  * without it, the server's own time-out does.
+ *
+ * Whoever gets it gives it back when the request is over, whatever became of it: what began before the body arrived may have
+ * waited for so long that the engine counts it as old, and whatever an old object refers to, dead or not, is not collected with
+ * the young.
  * @throws GatewayError 400, 408, 413, 415, 499 or 503.
  */
 export function readJsonBody(
@@ -33,19 +26,15 @@ export function readJsonBody(
   load: Load,
   place: Place,
   withinMs?: number,
-): Promise<ReceivedBody> {
+): Promise<Owned> {
   const charset = jsonCharset(req.headers['content-type']);
   const encodings = contentEncodings(req.headers['content-encoding']);
-  const asUtf8 = (plain: Buffer) => utf8Of(plain, charset);
+  const asUtf8 = (plain: Owned) => utf8Of(plain, charset);
   const collecting = { req, limitBytes, load, place, withinMs };
   if (encodings === undefined) return collect(collecting, asUtf8);
-  return collect(collecting, (raw) => raw).then(async (received) => {
-    const raw = received.bytes;
-    received.bytes = NO_BYTES;
-    const small = raw.length === 0 ? raw : inflateSmall(encodings, raw);
-    if (small !== undefined) return { bytes: await asUtf8(counted(collecting, raw, small)) };
-    return { bytes: await asUtf8(await inflateBody(collecting, raw, encodings)) };
-  });
+  return collect(collecting, (raw) => raw)
+    .then((raw) => decompressed(collecting, raw, encodings))
+    .then(asUtf8);
 }
 
 /** The charset to decode from, `undefined` for UTF-8. A body without a content type is assumed to be JSON. */
@@ -91,17 +80,16 @@ interface Collecting {
 /** Collects a body, and resolves to what `read` makes of it. */
 function collect(
   { req, limitBytes, load, place, withinMs }: Collecting,
-  read: (body: Buffer) => Buffer | Promise<Buffer>,
-): Promise<ReceivedBody> {
+  read: (body: Owned) => Owned | Promise<Owned>,
+): Promise<Owned> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes));
   // A caller that left while its key was looked up: none of the events below would come any more.
   if (req.destroyed) return Promise.reject(callerGone());
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const gathering = new Gathering(LARGE_BYTES);
     const isLarge = declared > LARGE_BYTES;
-    let whole: Buffer | undefined;
-    let gathering: Gathering | undefined;
+    let whole: Owned | undefined;
     let bytes = 0;
     // Listeners stay until the request is gone: removing four costs more than asking whether they still count.
     let done = false;
@@ -110,10 +98,8 @@ function collect(
       done = true;
       clearTimeout(timer);
       place.endTurn?.();
-      chunks.length = 0;
-      gathering?.giveUp();
-      gathering = undefined;
-      if (whole !== undefined) giveBack(whole);
+      gathering.giveBack();
+      whole?.giveBack();
       whole = undefined;
       reject(errorOf());
     };
@@ -127,9 +113,8 @@ function collect(
       bytes += chunk.length;
       if (bytes > limitBytes) fail(() => tooLarge(limitBytes));
       else if (!load.charge(place, chunk.length)) fail(() => load.refusalOf(place));
-      else if (whole !== undefined) copyBytes(chunk, whole, bytes - chunk.length);
-      else if (bytes <= LARGE_BYTES) chunks.push(chunk);
-      else (gathering ??= new Gathering(chunks.splice(0))).add(chunk);
+      else if (whole !== undefined) copyBytes(chunk, whole.bytes, bytes - chunk.length);
+      else gathering.add(chunk);
       // What its caller sends meanwhile waits in the connection.
       if (bytes > AT_ONCE_BYTES) arriveInTurns(req);
     };
@@ -149,19 +134,10 @@ function collect(
         if (done) return;
         done = true;
         clearTimeout(timer);
-        const [first] = chunks;
-        const isOne = first !== undefined && chunks.length === 1;
-        const body =
-          whole?.subarray(0, bytes) ??
-          gathering?.joined() ??
-          (isOne ? first : joinWithRoom(chunks, bytes));
-        chunks.length = 0;
+        const body = whole?.narrowed(0, bytes) ?? gathering.joined();
         whole = undefined;
-        gathering = undefined;
         try {
-          const plain = Buffer.isBuffer(body) ? read(body) : body.then(read);
-          if (Buffer.isBuffer(plain)) resolve({ bytes: plain });
-          else plain.then((it) => resolve({ bytes: it }), reject);
+          resolve(body instanceof Owned ? read(body) : body.then(read));
         } catch (error) {
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what reading failed with is passed on
           reject(error);
@@ -172,6 +148,18 @@ function collect(
     if (isLarge) place.endTurn = load.reading.take(begin, () => bytes);
     else begin();
   });
+}
+
+function decompressed(
+  collecting: Collecting,
+  raw: Owned,
+  encodings: Encodings,
+): Owned | Promise<Owned> {
+  const { bytes } = raw;
+  const small = bytes.length === 0 ? bytes : inflateSmall(encodings, bytes);
+  if (small === undefined) return inflateBody(collecting, raw, encodings);
+  raw.giveBack();
+  return Owned.lent(counted(collecting, bytes, small));
 }
 
 /** A body that was decompressed in one go, within what its caller may send and there is room for. */
@@ -185,12 +173,11 @@ function counted({ limitBytes, load, place }: Collecting, raw: Buffer, plain: Bu
 /** Decompresses a body piece by piece: the output is counted as it comes, and abandoned when the caller leaves. */
 function inflateBody(
   { req, limitBytes, load, place }: Collecting,
-  raw: Buffer,
+  raw: Owned,
   encodings: Encodings,
-): Promise<Buffer> {
+): Promise<Owned> {
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let gathering: Gathering | undefined;
+    const gathering = new Gathering(LARGE_BYTES);
     let bytes = 0;
     const { socket } = req;
     const gone = (): void => {
@@ -199,23 +186,22 @@ function inflateBody(
     const fail = (error: GatewayError): void => {
       inflation.destroy();
       socket.off('close', gone);
-      pieces.length = 0;
-      gathering?.giveUp();
+      gathering.giveBack();
       reject(error);
     };
-    const inflation = new Inflation(encodings, raw, {
+    const compressed = raw.bytes;
+    const inflation = new Inflation(encodings, compressed, {
       onData: (piece) => {
         bytes += piece.length;
         // As many as it had when it came are counted already.
-        const more = Math.min(piece.length, Math.max(0, bytes - raw.length));
+        const more = Math.min(piece.length, Math.max(0, bytes - compressed.length));
         if (bytes > limitBytes) fail(tooLarge(limitBytes));
         else if (!load.charge(place, more)) fail(load.refusalOf(place));
-        else if (bytes <= LARGE_BYTES) pieces.push(piece);
-        else (gathering ??= new Gathering(pieces.splice(0))).add(piece);
+        else gathering.add(piece);
       },
       onEnd: () => {
         socket.off('close', gone);
-        resolve(gathering?.joined() ?? joinWithRoom(pieces, bytes));
+        resolve(gathering.joined());
       },
       onError: (error) => {
         const name = encodings.join(', ');
@@ -224,7 +210,12 @@ function inflateBody(
       },
     });
     socket.on('close', gone);
-    inflation.write(raw);
+    // Another thread reads it until all of it has been taken; who stops before that does not know whether it still does.
+    raw.hold();
+    inflation.write(compressed, (error) => {
+      if (error == null) raw.release();
+      raw.giveBack();
+    });
     inflation.end();
   });
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import { joinInSteps } from '../core/json/json.js';
+import type { Owned } from '../core/memory.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { NO_FUNDS, storeAnswers, type Caller } from '../gateway/admission.js';
 import type { Explain } from '../gateway/explain.js';
@@ -88,15 +89,18 @@ export function withExplanation(reply: string, explanation: ExplainedWire): stri
 
 /** The same of a reply that may hold all of its documents: copied in steps. */
 export async function withExplanationInSteps(
-  reply: string | Buffer,
+  reply: string | Owned,
   explanation: ExplainedWire,
   pause: () => Promise<void>,
-): Promise<string | Buffer> {
+): Promise<string | Owned> {
   if (typeof reply === 'string') return withExplanation(reply, explanation);
-  if (reply.at(-1) !== CLOSE_BRACE) return reply;
-  const member = Buffer.from(lastMember(reply.length, explanation));
-  const size = reply.length - 1 + member.length;
-  return joinInSteps([reply.subarray(0, -1), member], size, pause);
+  const { bytes } = reply;
+  if (bytes.at(-1) !== CLOSE_BRACE) return reply;
+  const member = Buffer.from(lastMember(bytes.length, explanation));
+  const size = bytes.length - 1 + member.length;
+  const whole = await joinInSteps([bytes.subarray(0, -1), member], size, pause);
+  reply.giveBack();
+  return whole;
 }
 
 const EMPTY_LENGTH = 2;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { giveBack } from '../core/memory.js';
+import { NO_BYTES, Owned } from '../core/memory.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
@@ -22,7 +22,7 @@ import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
 import type { ExplainedWire } from '../wire/explained.js';
 import { callerOf, type Authenticate, type Identity, type ReadSigned } from './authentication.js';
-import { NO_BYTES, readJsonBody, tooLate, type ReceivedBody } from './body.js';
+import { readJsonBody, tooLate } from './body.js';
 import { addressBlock, clientAddress, type AddressList } from './client-address.js';
 import { asGatewayError } from './error-reply.js';
 import {
@@ -103,11 +103,9 @@ class RerankExchange {
   #dialect: IngressDialect;
   #place: Place | undefined;
   #identity: Identity | undefined;
-  #body: ReceivedBody | undefined;
+  #body: Owned | undefined;
   #request: RerankRequest | undefined;
   #explanation: ExplainedWire | undefined;
-  /** Whether the memory of the body may be used for another. */
-  #isReadOut = false;
   #failure: GatewayError | undefined;
   #status = 200;
 
@@ -146,11 +144,7 @@ class RerankExchange {
       this.#stopListening();
       if (this.#place !== undefined) this.#deps.load.leave(this.#place);
       this.#tell();
-      // See `ReceivedBody`.
-      if (this.#body !== undefined) {
-        if (this.#isReadOut) giveBack(this.#body.bytes);
-        this.#body.bytes = NO_BYTES;
-      }
+      this.#body?.giveBack();
       this.#request = undefined;
     }
   }
@@ -213,7 +207,10 @@ class RerankExchange {
     // Its caller has used up the time, and no provider.
     if (this.#scope.ended === 'deadline') throw tooLate();
     if (signed !== undefined) {
-      await beforeEnd(this.#scope, signed.prove(this.#body.bytes));
+      const body = this.#body;
+      body.hold();
+      const proof = signed.prove(body.bytes).finally(() => body.release());
+      await beforeEnd(this.#scope, proof);
       // Counted as the key's only now: whoever names a key without having signed with it must not take its places. The
       // bytes have already arrived.
       await beforeEnd(this.#scope, Promise.resolve(this.#letIn(place, caller, 0)));
@@ -259,6 +256,8 @@ class RerankExchange {
     await this.#judgeFresh(asked.caller);
     const request = this.#requestOf(asked);
     const named = { dialect: dialect.id, request, tag: tagOf(this.#req) };
+    // Nobody counts who reads the documents for it.
+    this.#body?.hold();
     this.#explanation = await beforeEnd(this.#scope, explainFor(this.#deps, asked.caller, named));
   }
 
@@ -286,21 +285,12 @@ class RerankExchange {
     const written = dialect.reply(this.#id, answered, reply, asked.parsed.kept, clock);
     const body = rankingBody(written, this.#explanation);
     const headers = rankingHeaders(dialect, this.#requestId, reply);
-    if (!(body instanceof Promise)) {
-      this.#isReadOut = this.#isReadOutWith(body);
-      this.#send(body, headers);
-      return;
-    }
-    const { bytes, isAlone } = await body;
-    this.#isReadOut = this.#isReadOutWith(bytes);
-    if (isAlone) giveBackOnceTaken(this.#res, bytes);
+    const text = body instanceof Promise ? await body : body;
+    const bytes = text instanceof Owned ? text.bytes : text;
+    // A reply may lie in the body's memory.
+    if (Buffer.isBuffer(bytes) && this.#body?.includes(bytes) === true) this.#body.hold();
+    if (text instanceof Owned) giveBackOnceTaken(this.#res, text);
     this.#send(bytes, headers);
-  }
-
-  /** Whether nobody reads the body any more, once this reply to it is written, which may lie in its memory. */
-  #isReadOutWith(reply: ReplyText): boolean {
-    if (this.#trace.readers !== 0 || this.#explanation !== undefined) return false;
-    return !Buffer.isBuffer(reply) || reply.buffer !== this.#body?.bytes.buffer;
   }
 
   #ranking({ caller, modelBy }: Asked, request: RerankRequest): Promise<RerankReply> {
@@ -309,6 +299,7 @@ class RerankExchange {
       requestId: this.#requestId,
       caller,
       request,
+      body: this.#body,
       modelBy,
       tag: tagOf(this.#req),
       mayBeOldMs: this.#patience.mayBeOldMs,
@@ -331,8 +322,6 @@ class RerankExchange {
   #refuse(error: unknown): void {
     const failure = asGatewayError(error);
     this.#failure = failure;
-    // Nobody but its reader has seen the body. What may still hash it for a signature has been given up, and its result is dropped.
-    if (this.#request === undefined) this.#isReadOut = true;
     const { door, gateway } = this.#deps;
     const requestId = this.#requestId;
     if (this.#identity !== undefined) door.remember(this.#identity, failure);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../core/errors.js';
-import { encodeAlone, JsonFragment, SizedText } from '../core/json/json.js';
-import { giveBack } from '../core/memory.js';
+import { encodeJsonInSteps, JsonFragment, SizedText } from '../core/json/json.js';
+import { Owned } from '../core/memory.js';
 import { nextTurn } from '../core/turns.js';
 import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
@@ -83,38 +83,33 @@ type Written = ReturnType<IngressDialect['reply']>;
 export function rankingBody(
   written: Written,
   explanation: ExplainedWire | undefined,
-): ReplyText | Promise<WrittenInSteps> {
+): ReplyText | Promise<ReplyText | Owned> {
   const text = textOf(written);
   return explanation === undefined ? text : explained(text, explanation);
 }
 
-/** A reply, and whether nothing else lies in its memory. */
-interface WrittenInSteps {
-  readonly bytes: string | Buffer;
-  readonly isAlone: boolean;
-}
-
-function textOf(written: Written): ReplyText | Promise<WrittenInSteps> {
+function textOf(written: Written): ReplyText | Promise<Owned> {
   const isText = typeof written === 'string' || written instanceof SizedText;
   if (isText || Buffer.isBuffer(written)) return written;
-  return encodeAlone(written instanceof JsonFragment ? written : written.body, nextTurn);
+  return encodeJsonInSteps(written instanceof JsonFragment ? written : written.body, nextTurn);
 }
 
 async function explained(
   text: ReturnType<typeof textOf>,
   explanation: ExplainedWire,
-): Promise<WrittenInSteps> {
-  const plain = text instanceof Promise ? (await text).bytes : text;
-  const body = plain instanceof SizedText ? plain.text : plain;
-  return { bytes: await withExplanationInSteps(body, explanation, nextTurn), isAlone: false };
+): Promise<string | Owned> {
+  const plain = text instanceof Promise ? await text : text;
+  const bare = plain instanceof SizedText ? plain.text : plain;
+  const body = Buffer.isBuffer(bare) ? Owned.lent(bare) : bare;
+  return withExplanationInSteps(body, explanation, nextTurn);
 }
 
 /** Gives the memory of a reply back once the system has all of it. */
-export function giveBackOnceTaken(res: ServerResponse, bytes: string | Buffer): void {
+export function giveBackOnceTaken(res: ServerResponse, reply: Owned): void {
   // A session of HTTP/2 does not tell what it still holds.
-  if (typeof bytes === 'string' || res.req.httpVersionMajor > 1) return;
+  if (res.req.httpVersionMajor > 1) return;
   res.once('close', () => {
-    if (res.writableFinished) giveBack(bytes);
+    if (res.writableFinished) reply.giveBack();
   });
 }
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { GatewayError } from '../core/errors.js';
 import { joinedWithRoom } from '../core/json/room.js';
-import { giveBack } from '../core/memory.js';
+import { Owned } from '../core/memory.js';
 import { inSteps, type Steps } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
 
@@ -12,23 +12,25 @@ const AT_ONCE_BYTES = 1_048_576;
 const STEP_BYTES = 262_144;
 
 /** A body in UTF-8, without a byte-order mark; what is large is looked at in steps. */
-export function utf8Of(plain: Buffer, charset: string | undefined): Buffer | Promise<Buffer> {
+export function utf8Of(plain: Owned, charset: string | undefined): Owned | Promise<Owned> {
   const body = charset === undefined ? plain : recode(plain, charset);
-  return Buffer.isBuffer(body) ? checkedUtf8(body) : body.then(checkedUtf8);
+  return body instanceof Owned ? checkedUtf8(body) : body.then(checkedUtf8);
 }
 
-function checkedUtf8(body: Buffer): Buffer | Promise<Buffer> {
-  if (body.length <= AT_ONCE_BYTES) return judgedUtf8(body, isUtf8(body));
-  return inSteps(judgingUtf8(body), nextTurn).then((isValid) => judgedUtf8(body, isValid));
+function checkedUtf8(body: Owned): Owned | Promise<Owned> {
+  const { bytes } = body;
+  if (bytes.length <= AT_ONCE_BYTES) return judgedUtf8(body, isUtf8(bytes));
+  return inSteps(judgingUtf8(bytes), nextTurn).then((isValid) => judgedUtf8(body, isValid));
 }
 
-function judgedUtf8(body: Buffer, isValid: boolean): Buffer {
+function judgedUtf8(body: Owned, isValid: boolean): Owned {
   if (!isValid) {
-    giveBack(body);
+    body.giveBack();
     throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
   }
-  const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
-  return hasMark ? body.subarray(3) : body;
+  const { bytes } = body;
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return hasMark ? body.narrowed(3) : body;
 }
 
 /** Whether all of it is valid UTF-8, a step at a time. */
@@ -44,15 +46,18 @@ export function* judgingUtf8(body: Buffer): Steps<boolean> {
   return true;
 }
 
-function recode(body: Buffer, charset: string): Buffer | Promise<Buffer> {
+function recode(body: Owned, charset: string): Owned | Promise<Owned> {
   const decode = decoderOf(charset);
-  if (body.length <= STEP_BYTES) return Buffer.from(decode(body, false));
-  return inSteps(recodedPieces(body, decode), nextTurn).then((pieces) =>
-    joinedWithRoom(
-      pieces,
-      pieces.reduce((bytes, { length }) => bytes + length, 0),
-    ),
-  );
+  const { bytes } = body;
+  if (bytes.length <= STEP_BYTES) return Owned.lent(Buffer.from(decode(bytes, false)));
+  return inSteps(recodedPieces(bytes, decode), nextTurn)
+    .finally(() => body.giveBack())
+    .then((pieces) =>
+      joinedWithRoom(
+        pieces,
+        pieces.reduce((size, { length }) => size + length, 0),
+      ),
+    );
 }
 
 function* recodedPieces(body: Buffer, decode: Decode): Steps<Buffer[]> {

@@ -4,7 +4,7 @@ import { PiecewiseParser } from '../core/json/pieces.js';
 import { parseAroundRows, type NumberRows } from '../core/json/rows.js';
 import { excessOf, type ParseLimits } from '../core/json/scan.js';
 import { VectorReader } from '../core/json/vector-reader.js';
-import { giveBack } from '../core/memory.js';
+import type { Owned } from '../core/memory.js';
 import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
 import {
   faultOfStatus,
@@ -22,6 +22,10 @@ export interface RawReply {
   readonly text: string;
   /** The same as bytes, if it arrived as bytes. */
   readonly bytes?: Buffer;
+  /** The same in the hands of whoever reads it, if it is large. */
+  readonly owned?: Owned | undefined;
+  /** Whether the system had all of the request when it came: nothing reads the request's body any more. */
+  readonly hasAll?: boolean;
   /** Its JSON, if that has been read already. */
   readonly parsed?: ParsedReply;
 }
@@ -212,7 +216,7 @@ interface Steady {
 
 /** The same reply with its JSON read, in steps with a `pause` between them; its own bytes must not be read any more. */
 export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<RawReply> {
-  const { status, headers, bytes } = raw;
+  const { status, headers, bytes, owned } = raw;
   if (bytes === undefined) return raw;
   const { mostRows, isRanking, hasVectors = false, pause } = reading;
   const whole = withoutMark(bytes);
@@ -220,7 +224,7 @@ export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<Raw
   const leavesOut = isRanking && status >= 200 && status <= 299;
   const read = leavesOut ? await withoutLongStrings(whole, pause) : whole;
   // All that is needed has been copied out of it.
-  if (read !== whole) giveBack(bytes);
+  if (read !== whole) owned?.giveBack();
   const rows = isRanking && read.length <= ROWS_BYTES ? rowsIn(read, mostRows) : undefined;
   const vectors = hasVectors ? new VectorReader(read) : undefined;
   const parsed = rows ?? {
@@ -228,7 +232,7 @@ export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<Raw
     ...{ rows, vectors },
   };
   return {
-    ...{ status, headers, bytes: read, parsed },
+    ...{ status, headers, bytes: read, owned, parsed },
     // Decoded in one go, for the message of a failure alone.
     get text() {
       return read === whole ? raw.text : read.toString('utf8');

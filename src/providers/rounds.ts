@@ -1,5 +1,4 @@
 import { JsonShapeError, type Json, type JsonBody } from '../core/json/json.js';
-import { giveBack } from '../core/memory.js';
 import type { ReportedUsage } from '../core/rerank.js';
 import { inSteps, type Steps } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
@@ -161,7 +160,7 @@ function runRound(
         if (reading !== undefined) await inSteps(reading, nextTurn);
         // Nothing that was read refers to it.
         raw.parsed?.vectors?.giveBack();
-        if (raw.bytes !== undefined) giveBack(raw.bytes);
+        raw.owned?.giveBack();
         left -= 1;
       }
       if (left === 0) end(() => resolve(undefined));

@@ -3,7 +3,7 @@ import type { Channel } from '../../src/core/channel.js';
 import { sentDocuments, textDocuments, type Documents } from '../../src/core/documents.js';
 import { joinWithRoom } from '../../src/core/json/room.js';
 import { scanBody } from '../../src/core/json/scan.js';
-import { uncleared } from '../../src/core/memory.js';
+import { Owned } from '../../src/core/memory.js';
 import { Secret } from '../../src/core/secret.js';
 import type { Route } from '../../src/gateway/route.js';
 import { createScope, type OwnedScope } from '../../src/gateway/scope.js';
@@ -83,13 +83,14 @@ function setUp(given: Given = {}) {
   const { settings } = route.endpoint;
   const call = { model, query: 'q', documents, topN: 2, options: {}, settings, ...given.call };
   const provider = { ...route.provider, ...given.provider } as HttpProvider;
-  const trace = { readers: 0 };
+  let holds = 0;
+  const body = { hold: () => (holds += 1), release: () => (holds -= 1) };
   const send = () =>
     sendHttp(deps, route, provider, {
-      ...{ trace, call, timeoutMs: 5_000, scope, ignoresSwitches: false, onSent: undefined },
+      ...{ body, call, timeoutMs: 5_000, scope, ignoresSwitches: false, onSent: undefined },
       ...given.job,
     });
-  return { requests, route, send, trace };
+  return { requests, route, send, holdsOf: () => holds };
 }
 
 /** The documents of a body, as they lie in it. */
@@ -483,7 +484,7 @@ describe('a large call', () => {
       await send();
       const { body } = requests[0] ?? {};
       if (!Buffer.isBuffer(body)) throw new Error('nothing was sent');
-      return uncleared(body.length, () => 0).buffer === body.buffer;
+      return Owned.uncleared(body.length, () => 0).bytes.buffer === body.buffer;
     }
 
     it.each([600_000, 1_000_000, 1_500_000, 5_000_000])(
@@ -495,16 +496,16 @@ describe('a large call', () => {
 
     it('on its way, or was sent twice, counts as read', async () => {
       const documents = textDocuments([text]);
-      const { requests, send, trace } = setUp({ call: { documents, topN: 1 } });
+      const { requests, send, holdsOf } = setUp({ call: { documents, topN: 1 } });
       const sending = send();
-      expect(trace.readers).toBe(1);
+      expect(holdsOf()).toBe(1);
       await sending;
-      expect([requests.length, trace.readers]).toEqual([1, 0]);
+      expect([requests.length, holdsOf()]).toEqual([1, 0]);
     });
 
     it('written around the documents does not', async () => {
       const body = Buffer.from(JSON.stringify({ documents: [text] }));
-      const scanned = scanBody(joinWithRoom([body], body.length));
+      const scanned = scanBody(joinWithRoom([body], body.length).bytes);
       if (scanned === undefined) throw new Error('it was left to the plain parser');
       expect(await isLeft(sentDocuments(scanned))).toBe(false);
     });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { Owned } from '../../src/core/memory.js';
 import { withExplanationInSteps } from '../../src/http/explained.js';
 import { updateChannel } from '../../src/management/channels.js';
 import type { ExplainedWire } from '../../src/wire/explained.js';
@@ -313,7 +314,8 @@ describe('an explanation with the reply', () => {
       pauses += 1;
       return Promise.resolve();
     };
-    const text = String(await withExplanationInSteps(reply, explanation, pause));
+    const owned = await withExplanationInSteps(Owned.lent(reply), explanation, pause);
+    const text = String(typeof owned === 'string' ? owned : owned.bytes);
     expect(pauses).toBeGreaterThanOrEqual(8);
     const whole = { ...(JSON.parse(String(reply)) as object), explanation };
     expect(text === JSON.stringify(whole)).toBe(true);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { uncleared } from '../../src/core/memory.js';
+import { Owned } from '../../src/core/memory.js';
 import { leftToParser } from '../support/documents.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { takeUncounted, timesLeft } from '../support/memory.js';
@@ -71,7 +71,7 @@ describe('a body of several megabytes', () => {
 
     expect(status).toBe(200);
     await until('the memory is there', () => {
-      const next = uncleared(4_500_000, () => 0);
+      const next = Owned.uncleared(4_500_000, () => 0).bytes;
       return next.toString('latin1', 0, 200).includes('"document":{"id":');
     });
   });
@@ -108,6 +108,13 @@ describe('a body of several megabytes', () => {
         { error: { code: 'invalid_json' } },
       ]);
       await until('the memory is there', () => timesLeftOf(marker) === 1);
+    });
+
+    it('leaves its memory to others, if nobody was asked to rank it', async () => {
+      const request = { model: 'nobody', query: 'q', documents: ['marked eight', TEXT] };
+
+      expect((await gateway.post(key, request)).status).toBe(404);
+      await until('the memory is there', () => timesLeftOf('marked eight') === 1);
     });
 
     it('keeps its memory where a call failed that may have read it', async () => {

@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NO_BYTES } from '../../src/http/body.js';
+import { NO_BYTES, Owned } from '../../src/core/memory.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 
@@ -71,7 +71,7 @@ describe('an exchange', () => {
 
     expect(reply.toString()).toContain(`HTTP/1.1 ${status}`);
     const outcomes = await Promise.all(promises.held);
-    const bodies = outcomes.filter((outcome) => Object.hasOwn(Object(outcome) as object, 'bytes'));
-    expect(bodies).toEqual([{ bytes: NO_BYTES }]);
+    const bodies = outcomes.filter((outcome) => outcome instanceof Owned);
+    expect(bodies.map(({ bytes }) => bytes)).toEqual([NO_BYTES]);
   });
 });

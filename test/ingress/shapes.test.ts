@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeAlone } from '../../src/core/json/json.js';
+import { encodeJsonInSteps } from '../../src/core/json/json.js';
 import { bufferWithRoom } from '../../src/core/json/room.js';
 import { dialectByHeaders, dialectOf, ingressRoute, listsAt } from '../../src/ingress/index.js';
 import { IngressRequest } from '../../src/ingress/read.js';
@@ -112,7 +112,7 @@ async function answer(body: Buffer): Promise<{ readonly sent: unknown; readonly 
   const { documents, query, topN, options } = parsed;
   const settings = defaultSettings(provider);
   const call = { model: 'm', query, documents, topN, options, settings };
-  const { bytes } = await encodeAlone(provider.body(call), pause);
+  const { bytes } = await encodeJsonInSteps(provider.body(call), pause);
   const sent = JSON.parse(bytes.toString()) as unknown;
   const rows = Array.from({ length: topN }, (_, at) => ({ index: topN - 1 - at, score: 0.5 }));
   const usage = { inputTokens: 1, searchUnits: 1, estimated: false };
@@ -126,7 +126,7 @@ async function answer(body: Buffer): Promise<{ readonly sent: unknown; readonly 
 
 function withRoom(json: string): Buffer {
   const bytes = Buffer.from(json);
-  const body = bufferWithRoom(bytes.length);
+  const body = bufferWithRoom(bytes.length).bytes;
   bytes.copy(body);
   return body;
 }

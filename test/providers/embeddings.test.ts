@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sentDocuments, textDocuments, type Documents } from '../../src/core/documents.js';
 import { encodeJson, Json, type JsonFragment } from '../../src/core/json/json.js';
 import { scanBody } from '../../src/core/json/scan.js';
-import { uncleared } from '../../src/core/memory.js';
+import { Owned } from '../../src/core/memory.js';
 import { atOnce, type Steps } from '../../src/core/steps.js';
 import { cutToTokens } from '../../src/core/tokens.js';
 import { embeddings } from '../../src/providers/embeddings/openai.js';
@@ -302,12 +302,12 @@ describe('vectors', () => {
     };
 
     all(documents?.read(data(3), http));
-    const mine = uncleared(800_000, () => 0);
+    const mine = Owned.uncleared(800_000, () => 0).bytes;
     all(query?.read(data(1), http));
     const last = rounds.next();
 
     expect(last.done).toBe(true);
-    const next = [uncleared(800_000, () => 0), uncleared(800_000, () => 0)];
+    const next = [1, 2].map(() => Owned.uncleared(800_000, () => 0).bytes);
     expect(next.map(({ buffer }) => buffer)).not.toContain(mine.buffer);
     expect(new Set(next.map(({ buffer }) => buffer)).size).toBe(2);
     expect(next.every(({ buffer }) => new Float32Array(buffer)[1] !== 0)).toBe(true);

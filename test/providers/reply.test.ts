@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Json } from '../../src/core/json/json.js';
 import { documentsIn } from '../support/documents.js';
 import { cohere } from '../../src/providers/cohere.js';
-import { uncleared } from '../../src/core/memory.js';
+import { Owned } from '../../src/core/memory.js';
 import type { UpstreamCall } from '../../src/providers/provider.js';
 import {
   isLargeReply,
@@ -175,12 +175,13 @@ describe('a large reply', () => {
 
   it('leaves its memory to others once all that is needed has been read', async () => {
     const reply = { results: rows(() => ({ document: { text: long.repeat(2) } })) };
-    const bytes = uncleared(Buffer.byteLength(JSON.stringify(reply)), () => 0);
+    const owned = Owned.uncleared(Buffer.byteLength(JSON.stringify(reply)), () => 0);
+    const { bytes } = owned;
     bytes.write(JSON.stringify(reply));
     const pause = () => Promise.resolve();
-    const next = () => uncleared(bytes.length, () => 0).buffer === bytes.buffer;
+    const next = () => Owned.uncleared(bytes.length, () => 0).bytes.buffer === bytes.buffer;
 
-    const raw = { ...rawOf(''), bytes };
+    const raw = { ...rawOf(''), bytes, owned };
     await parsedInSteps(raw, { mostRows: 3, isRanking: false, pause });
     expect(next()).toBe(false);
     const { parsed, text } = await parsedInSteps(raw, { mostRows: 3, isRanking: true, pause });

@@ -1,4 +1,4 @@
-import { copyBytes, uncleared, UNCOUNTED_BYTES } from '../memory.js';
+import { copyBytes, Owned, UNCOUNTED_BYTES } from '../memory.js';
 import { inSteps, Pace, type Steps } from '../steps.js';
 import { EnclosedJson } from './enclosed.js';
 import { writeAround } from './room.js';
@@ -241,21 +241,9 @@ export type JsonBody =
   | readonly JsonBody[]
   | { readonly [name: string]: JsonBody };
 
-/** JSON in bytes. */
-export interface Encoded {
-  readonly bytes: Buffer;
-  /** Whether their memory, if it is large, is theirs alone: written around documents in place, they share it. */
-  readonly isAlone: boolean;
-}
-
 /** The UTF-8 bytes of `body`; fragments are copied byte for byte. */
 export function encodeJson(body: JsonBody): Buffer {
-  return encodeAtOnce(body).bytes;
-}
-
-/** The same, with whether the bytes have their memory to themselves. */
-export function encodeAtOnce(body: JsonBody): Encoded {
-  return joined(partsOf(body));
+  return joined(partsOf(body)).bytes;
 }
 
 /** Shorter fragments are sooner copied than written by themselves. */
@@ -263,8 +251,8 @@ const LEAST_ENCLOSED_BYTES = 8_192;
 /** Longer bodies come in several reads, and are joined with room around them. */
 export const MOST_ENCLOSED_BYTES = 131_072;
 
-/** Like `encodeAtOnce`, but a long fragment stays where it lies if nothing can be written around it there. */
-export function encodeEnclosed(body: JsonBody): Encoded | EnclosedJson {
+/** The same in the hands of an owner, but a long fragment stays where it lies if nothing can be written around it there. */
+export function encodeEnclosed(body: JsonBody): Owned | EnclosedJson {
   const parts = partsOf(body);
   const [before, fragment, after] = parts;
   if (parts.length !== 3 || typeof before !== 'string' || typeof after !== 'string') {
@@ -275,7 +263,7 @@ export function encodeEnclosed(body: JsonBody): Encoded | EnclosedJson {
   const enclosed = new EnclosedJson(before, middle, after);
   if (enclosed.size > MOST_ENCLOSED_BYTES) return joined(parts);
   const inPlace = aroundFragment(parts);
-  return inPlace === undefined ? enclosed : { bytes: inPlace, isAlone: false };
+  return inPlace === undefined ? enclosed : Owned.lent(inPlace);
 }
 
 /** To copy more is a turn of its own, or several. */
@@ -337,12 +325,7 @@ export class UnwrittenJson {
 export async function encodeJsonInSteps(
   body: JsonBody,
   pause: () => Promise<void>,
-): Promise<Buffer> {
-  return (await encodeAlone(body, pause)).bytes;
-}
-
-/** The same, with whether the bytes have their memory to themselves. */
-export async function encodeAlone(body: JsonBody, pause: () => Promise<void>): Promise<Encoded> {
+): Promise<Owned> {
   const parts = await inSteps(partsInSteps(body), pause);
   const size = await inSteps(lengthInSteps(parts), pause);
   if (size <= AT_ONCE_BYTES && parts.length <= FEW_PARTS) {
@@ -350,8 +333,7 @@ export async function encodeAlone(body: JsonBody, pause: () => Promise<void>): P
     return joined(parts);
   }
   const inPlace = aroundFragment(parts);
-  if (inPlace !== undefined) return { bytes: inPlace, isAlone: false };
-  return { bytes: await joinInSteps(piecesOf(parts), size, pause), isAlone: true };
+  return inPlace === undefined ? joinInSteps(piecesOf(parts), size, pause) : Owned.lent(inPlace);
 }
 
 /** Pieces of so many bytes in one buffer, with pauses in between, and before and after so much memory is taken. */
@@ -359,23 +341,23 @@ export async function joinInSteps(
   pieces: Iterable<Buffer>,
   size: number,
   pause: () => Promise<void>,
-): Promise<Buffer> {
+): Promise<Owned> {
   const isLarge = size > LARGE_BYTES;
   // To ask for it may set off a collection, which is a step by itself.
   if (isLarge) await pause();
-  const bytes = uncleared(size);
+  const whole = Owned.uncleared(size);
   if (isLarge) await pause();
   let at = 0;
   let paused = 0;
   for (const piece of pieces) {
     for (let from = 0; from < piece.length; from += STEP_BYTES) {
-      at += copyBytes(piece, bytes, at, from, from + STEP_BYTES);
+      at += copyBytes(piece, whole.bytes, at, from, from + STEP_BYTES);
       if (at - paused < STEP_BYTES) continue;
       await pause();
       paused = at;
     }
   }
-  return bytes;
+  return whole;
 }
 
 /** Putting a fragment among others takes as long as serializing a text of this length. */
@@ -393,9 +375,9 @@ export async function quotedInSteps(text: string, pause: () => Promise<void>): P
     await pause();
   }
   const size = pieces.reduce((bytes, { length }) => bytes + length, 0);
-  const joined = await joinInSteps(pieces, size, pause);
+  const { bytes } = await joinInSteps(pieces, size, pause);
   written.giveBack();
-  return joined;
+  return bytes;
 }
 
 const QUOTE = Buffer.from('"');
@@ -417,17 +399,17 @@ function* quotedPieces(
 
 type Part = string | JsonFragment;
 
-function joined(parts: readonly Part[]): Encoded {
+/** Written around documents in place, it lies in their memory. */
+function joined(parts: readonly Part[]): Owned {
   const [first] = parts;
-  if (parts.length === 1 && typeof first === 'string') {
-    return { bytes: Buffer.from(first), isAlone: true };
-  }
+  if (parts.length === 1 && typeof first === 'string') return Owned.lent(Buffer.from(first));
   const inPlace = aroundFragment(parts);
-  if (inPlace !== undefined) return { bytes: inPlace, isAlone: false };
+  if (inPlace !== undefined) return Owned.lent(inPlace);
   const size = lengthOf(parts);
-  const bytes = size < UNCOUNTED_BYTES ? Buffer.allocUnsafe(size) : uncleared(size);
-  copyParts(parts, bytes, 0);
-  return { bytes, isAlone: true };
+  const isSmall = size < UNCOUNTED_BYTES;
+  const whole = isSmall ? Owned.lent(Buffer.allocUnsafe(size)) : Owned.uncleared(size);
+  copyParts(parts, whole.bytes, 0);
+  return whole;
 }
 
 function copyParts(parts: readonly Part[], target: Buffer, start: number): void {

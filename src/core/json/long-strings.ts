@@ -39,7 +39,7 @@ export async function withoutLongStrings(
   }
   if (from === 0) return text;
   keep(text.length);
-  return joinInSteps(kept, size, pause);
+  return (await joinInSteps(kept, size, pause)).bytes;
 }
 
 async function longStrings(text: Buffer, pause: () => Promise<void>): Promise<Uint32Array> {

@@ -1,4 +1,4 @@
-import { copyBytes, uncleared } from '../memory.js';
+import { copyBytes, Owned } from '../memory.js';
 import { inSteps, Pace, type Steps } from '../steps.js';
 import { nextTurn } from '../turns.js';
 
@@ -14,17 +14,17 @@ const ROOM_BYTES = 1_024;
 const unused = new WeakSet<object>();
 
 /** An empty buffer with room around it. */
-export function bufferWithRoom(bytes: number): Buffer {
-  const all = uncleared(bytes + 2 * ROOM_BYTES);
-  unused.add(all.buffer);
-  return all.subarray(ROOM_BYTES, ROOM_BYTES + bytes);
+export function bufferWithRoom(bytes: number): Owned {
+  const all = Owned.uncleared(bytes + 2 * ROOM_BYTES);
+  unused.add(all.bytes.buffer);
+  return all.narrowed(ROOM_BYTES, ROOM_BYTES + bytes);
 }
 
 /** The pieces joined, with room around them. */
-export function joinWithRoom(pieces: readonly Buffer[], bytes: number): Buffer {
+export function joinWithRoom(pieces: readonly Buffer[], bytes: number): Owned {
   const joined = bufferWithRoom(bytes);
   let at = 0;
-  for (const piece of pieces) at += copyBytes(piece, joined, at);
+  for (const piece of pieces) at += copyBytes(piece, joined.bytes, at);
   return joined;
 }
 
@@ -32,14 +32,14 @@ export function joinWithRoom(pieces: readonly Buffer[], bytes: number): Buffer {
 const STEP_BYTES = 262_144;
 
 /** The same for what would hold up others. To ask for much memory may set off a collection, so that is a step by itself. */
-function* joiningWithRoom(pieces: readonly Buffer[], bytes: number): Steps<Buffer> {
+function* joiningWithRoom(pieces: readonly Buffer[], bytes: number): Steps<Owned> {
   const pace = new Pace(STEP_BYTES);
   yield;
   const joined = bufferWithRoom(bytes);
   yield;
   let at = 0;
   for (const piece of pieces) {
-    at += copyBytes(piece, joined, at);
+    at += copyBytes(piece, joined.bytes, at);
     if (pace.fills(piece.length)) yield;
   }
   return joined;
@@ -49,7 +49,7 @@ function* joiningWithRoom(pieces: readonly Buffer[], bytes: number): Steps<Buffe
 const AT_ONCE_BYTES = 1_048_576;
 
 /** Either, as the size demands: for pieces of a body whose length was not known before. */
-export function joinedWithRoom(pieces: readonly Buffer[], bytes: number): Buffer | Promise<Buffer> {
+export function joinedWithRoom(pieces: readonly Buffer[], bytes: number): Owned | Promise<Owned> {
   if (bytes <= AT_ONCE_BYTES) return joinWithRoom(pieces, bytes);
   return inSteps(joiningWithRoom(pieces.slice(), bytes), nextTurn);
 }

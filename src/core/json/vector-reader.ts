@@ -1,4 +1,4 @@
-import { copyBytes, giveBack, uncleared } from '../memory.js';
+import { copyBytes, Owned } from '../memory.js';
 import { RowsInstance } from './rows-instance.js';
 
 const SPACE = 0x20;
@@ -49,7 +49,7 @@ export class VectorReader {
   #window: object | undefined;
   #windowStart = 0;
   #windowEnd = 0;
-  readonly #blocks: Buffer[] = [];
+  readonly #blocks: Owned[] = [];
   /** The last of them. */
   #room: Float64Array = new Float64Array(0);
   /** Where in it the list that is being read begins, and how far that has come. */
@@ -120,7 +120,7 @@ export class VectorReader {
 
   /** Leaves the memory of the numbers to others, where nobody reads them any more. */
   giveBack(): void {
-    for (const block of this.#blocks.splice(0)) giveBack(block);
+    for (const block of this.#blocks.splice(0)) block.giveBack();
     this.#room = new Float64Array(0);
     this.#start = 0;
     this.#filled = 0;
@@ -162,9 +162,10 @@ export class VectorReader {
   #extend(length: number, more: number): void {
     const least = Math.max(this.#text.length, 2 * BYTES_PER_NUMBER * (length + more));
     const bytes = Math.ceil(least / BYTES_PER_NUMBER) * BYTES_PER_NUMBER;
-    const block = uncleared(bytes);
+    const block = Owned.uncleared(bytes);
     this.#blocks.push(block);
-    const room = new Float64Array(block.buffer, block.byteOffset, bytes / BYTES_PER_NUMBER);
+    const { buffer, byteOffset } = block.bytes;
+    const room = new Float64Array(buffer, byteOffset, bytes / BYTES_PER_NUMBER);
     for (let at = 0; at < length; at += 1) room[at] = this.#room[this.#start + at] ?? 0;
     this.#room = room;
     this.#start = 0;

@@ -200,7 +200,7 @@ class Weaver {
   #written(bytes: number): Buffer {
     const start = this.#code.WRITTEN.value;
     // What is small is sooner copied once more than it gets memory of its own.
-    const written = bytes < POOLED_BYTES ? Buffer.allocUnsafe(bytes) : bufferWithRoom(bytes);
+    const written = bytes < POOLED_BYTES ? Buffer.allocUnsafe(bytes) : bufferWithRoom(bytes).bytes;
     if (bytes <= COPIED_AS_ONE_BYTES) written.set(this.#memory.subarray(start, start + bytes));
     else copyBytes(this.#memory, written, 0, start, start + bytes);
     return written;

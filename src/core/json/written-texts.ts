@@ -1,4 +1,4 @@
-import { giveBack, uncleared } from '../memory.js';
+import { NO_BYTES, Owned } from '../memory.js';
 
 /** So much lies in buffers of its own, as for the few short texts of most requests. */
 const APART_BYTES = 65_536;
@@ -13,10 +13,10 @@ const MOST_UNIT_BYTES = 3;
  */
 export class WrittenTexts {
   #apartBytes = 0;
-  #block: Buffer = Buffer.alloc(0);
+  #block: Buffer = NO_BYTES;
   /** Of the block. */
   #filled = 0;
-  readonly #blocks: Buffer[] = [];
+  readonly #blocks: Owned[] = [];
 
   /** The JSON of a text; halves of surrogate pairs are replaced. */
   add(text: string): Buffer {
@@ -35,15 +35,16 @@ export class WrittenTexts {
 
   /** Leaves the memory to others, where nobody reads what was added any more. */
   giveBack(): void {
-    for (const block of this.#blocks.splice(0)) giveBack(block);
-    this.#block = Buffer.alloc(0);
+    for (const block of this.#blocks.splice(0)) block.giveBack();
+    this.#block = NO_BYTES;
     this.#filled = 0;
   }
 
   #ensure(bytes: number, left: number): void {
     if (bytes <= left) return;
-    this.#block = uncleared(Math.max(bytes, BLOCK_BYTES));
-    this.#blocks.push(this.#block);
+    const block = Owned.uncleared(Math.max(bytes, BLOCK_BYTES));
+    this.#blocks.push(block);
+    this.#block = block.bytes;
     this.#filled = 0;
   }
 }

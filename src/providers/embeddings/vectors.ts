@@ -1,5 +1,5 @@
 import { JsonShapeError, type Json } from '../../core/json/json.js';
-import { giveBack, uncleared } from '../../core/memory.js';
+import { Owned } from '../../core/memory.js';
 
 export type Vector = Float32Array;
 
@@ -65,7 +65,7 @@ export class VectorRoom {
   #last: Vector = new Float32Array(0);
   /** Of the last block. */
   #filled = 0;
-  readonly #blocks: Buffer[] = [];
+  readonly #blocks: Owned[] = [];
 
   readonly take = (count: number): Vector => {
     if (this.#apartBytes < APART_BYTES) {
@@ -73,10 +73,10 @@ export class VectorRoom {
       return new Float32Array(count);
     }
     if (this.#filled + count > this.#last.length) {
-      const block = uncleared(Math.max(BLOCK_BYTES, count * BYTES_PER_NUMBER));
+      const block = Owned.uncleared(Math.max(BLOCK_BYTES, count * BYTES_PER_NUMBER));
       this.#blocks.push(block);
-      const most = Math.floor(block.length / BYTES_PER_NUMBER);
-      this.#last = new Float32Array(block.buffer, block.byteOffset, most);
+      const { buffer, byteOffset, length } = block.bytes;
+      this.#last = new Float32Array(buffer, byteOffset, Math.floor(length / BYTES_PER_NUMBER));
       this.#filled = 0;
     }
     this.#filled += count;
@@ -85,7 +85,7 @@ export class VectorRoom {
 
   /** Leaves the memory to others, where nobody reads the vectors any more. */
   giveBack(): void {
-    for (const block of this.#blocks.splice(0)) giveBack(block);
+    for (const block of this.#blocks.splice(0)) block.giveBack();
     this.#last = new Float32Array(0);
     this.#filled = 0;
   }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../../support/property.js';
 import {
-  encodeAlone,
-  encodeAtOnce,
+  encodeEnclosed,
   encodeJson,
   encodeJsonInSteps,
   encodeReply,
@@ -12,6 +11,7 @@ import {
   type JsonBody,
 } from '../../../src/core/json/json.js';
 import { bufferWithRoom, joinWithRoom } from '../../../src/core/json/room.js';
+import { Owned } from '../../../src/core/memory.js';
 import { sentDocuments } from '../../../src/core/documents.js';
 import { scanBody } from '../../../src/core/json/scan.js';
 import { documentsIn } from '../../support/documents.js';
@@ -32,7 +32,7 @@ describe('encodeJsonInSteps', () => {
     ['a long query further in', { input: { query: `${text}🪐`, documents: strings.texts() } }],
   ])('writes the same bytes as in one go, and pauses on the way: %s', async (_name, body) => {
     let pauses = 0;
-    const bytes = await encodeJsonInSteps(body, () => {
+    const { bytes } = await encodeJsonInSteps(body, () => {
       pauses += 1;
       return Promise.resolve();
     });
@@ -70,7 +70,7 @@ describe('texts in lists', () => {
     ['many in objects', Array.from({ length: 90 }, (_, at) => ({ at, text })), 3_000_000],
   ])('are written in steps: %s', async (_name, body, units) => {
     let pauses = 0;
-    const bytes = await encodeJsonInSteps(body, () => {
+    const { bytes } = await encodeJsonInSteps(body, () => {
       pauses += 1;
       return Promise.resolve();
     });
@@ -86,7 +86,7 @@ describe('a body whose texts have half a character', () => {
   const whole = { ...body, id: 'a\ufffd', texts: body.texts.map((text) => text.toWellFormed()) };
 
   it('is written with another character in its place, at once and in steps', async () => {
-    const inSteps = await encodeJsonInSteps(body, () => Promise.resolve());
+    const { bytes: inSteps } = await encodeJsonInSteps(body, () => Promise.resolve());
 
     expect(JSON.parse(encodeJson(body).toString())).toEqual(whole);
     expect(JSON.parse(inSteps.toString())).toEqual(whole);
@@ -96,7 +96,7 @@ describe('a body whose texts have half a character', () => {
     let pauses = 0;
     const fragments = Array.from({ length: 10_000 }, () => new JsonFragment(Buffer.from('1')));
 
-    const bytes = await encodeJsonInSteps(fragments, () => {
+    const { bytes } = await encodeJsonInSteps(fragments, () => {
       pauses += 1;
       return Promise.resolve();
     });
@@ -118,7 +118,7 @@ describe('a body of values', () => {
 
         expect(encodeJson(body).toString()).toBe(JSON.stringify(body));
         expect(
-          (await encodeJsonInSteps(body, () => Promise.resolve())).equals(encodeJson(body)),
+          (await encodeJsonInSteps(body, () => Promise.resolve())).bytes.equals(encodeJson(body)),
         ).toBe(true);
       }),
     );
@@ -128,7 +128,7 @@ describe('a body of values', () => {
     const body = { a: [new JsonText('1.0'), new JsonText('-2.0')], b: new JsonText('3.0') };
 
     expect(encodeJson(body).toString()).toBe('{"a":[1.0,-2.0],"b":3.0}');
-    expect((await encodeJsonInSteps(body, () => Promise.resolve())).toString()).toBe(
+    expect((await encodeJsonInSteps(body, () => Promise.resolve())).bytes.toString()).toBe(
       '{"a":[1.0,-2.0],"b":3.0}',
     );
   });
@@ -147,7 +147,7 @@ describe('a body of documents', () => {
         const sent = areObjects ? texts.map((text, id) => ({ id, text })) : texts;
         const scanned = () => {
           const text = Buffer.from(JSON.stringify({ documents: sent }));
-          const body = hasRoom ? joinWithRoom([text], text.length) : text;
+          const body = hasRoom ? joinWithRoom([text], text.length).bytes : text;
           const found = scanBody(body);
           if (found === undefined) throw new Error('the body is not scanned');
           const documents = sentDocuments(found);
@@ -157,13 +157,22 @@ describe('a body of documents', () => {
 
         const [one, other] = [scanned(), scanned()];
         const written = [
-          { body: one.body, ...encodeAtOnce(one.json) },
-          { body: other.body, ...(await encodeAlone(other.json, () => Promise.resolve())) },
+          { body: one.body, encoded: encodeEnclosed(one.json) },
+          {
+            body: other.body,
+            encoded: await encodeJsonInSteps(other.json, () => Promise.resolve()),
+          },
         ];
 
-        for (const { body, bytes, isAlone } of written) {
+        for (const { body, encoded } of written) {
+          if (!(encoded instanceof Owned)) {
+            expect(encoded.joined().equals(expected)).toBe(true);
+            continue;
+          }
+          const { bytes } = encoded;
           expect(bytes.equals(expected)).toBe(true);
-          if (bytes.length >= 524_288) expect(isAlone).toBe(bytes.buffer !== body.buffer);
+          if (bytes.length < 524_288) continue;
+          expect(encoded.includes(bytes)).toBe(bytes.buffer !== body.buffer);
         }
       }),
       { numRuns: 60 },
@@ -190,10 +199,10 @@ describe('encodeReply', () => {
       expect(reply instanceof JsonFragment).toBe(whole.length >= 524_288);
       expect(reply.toString()).toBe(whole.toString());
       const joined = await encodeJsonInSteps(new JsonFragment(whole), () => Promise.resolve());
-      expect(joined.equals(whole)).toBe(true);
+      expect(joined.bytes.equals(whole)).toBe(true);
       if (!(reply instanceof JsonFragment)) return;
       let pauses = 0;
-      const inSteps = await encodeJsonInSteps(reply, () => {
+      const { bytes: inSteps } = await encodeJsonInSteps(reply, () => {
         pauses += 1;
         return Promise.resolve();
       });
@@ -214,7 +223,7 @@ describe('a body that is written around the documents where they lie', () => {
     if (scanned === undefined) throw new Error('the body is not scanned');
     return sentDocuments(scanned);
   };
-  const roomy = (text: string) => joinWithRoom([Buffer.from(text)], Buffer.byteLength(text));
+  const roomy = (text: string) => joinWithRoom([Buffer.from(text)], Buffer.byteLength(text)).bytes;
 
   it('is the same as one that is copied, however long its other members are', () => {
     fc.assert(
@@ -269,7 +278,7 @@ describe('a body that is written around the documents where they lie', () => {
   });
 
   it('is copied if there is not enough room', () => {
-    const body = bufferWithRoom(0);
+    const body = bufferWithRoom(0).bytes;
     const long = 'x'.repeat(1_100);
     const list = new JsonFragment(body, true);
 

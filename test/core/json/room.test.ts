@@ -2,10 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { bufferWithRoom, joinWithRoom, writeAround } from '../../../src/core/json/room.js';
 
 const joined = (text: string): Buffer =>
-  joinWithRoom(
-    [Buffer.from(text.slice(0, 2)), Buffer.from(text.slice(2))],
-    Buffer.byteLength(text),
-  );
+  joinWithRoom([Buffer.from(text.slice(0, 2)), Buffer.from(text.slice(2))], Buffer.byteLength(text))
+    .bytes;
 
 describe('a text with room around it', () => {
   it('is written around where it is', () => {
@@ -37,7 +35,7 @@ describe('a text with room around it', () => {
     ['before', 'x'.repeat(1_025), ''],
     ['after', '', 'x'.repeat(1_025)],
   ])('is left alone where there is too little room %s it', (_where, before, after) => {
-    const text = bufferWithRoom(4).fill('t');
+    const text = bufferWithRoom(4).bytes.fill('t');
 
     expect(writeAround(text, before, after)).toBeUndefined();
     expect(writeAround(text, before.slice(1), after.slice(1))?.length).toBe(1_028);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Json } from '../../../src/core/json/json.js';
 import { PiecewiseParser, type PiecewiseResult } from '../../../src/core/json/pieces.js';
 import { LyingText, VectorReader } from '../../../src/core/json/vector-reader.js';
-import { uncleared } from '../../../src/core/memory.js';
+import { Owned } from '../../../src/core/memory.js';
 import { brokenBytes } from '../../support/mutated.js';
 import { takeUncounted } from '../../support/memory.js';
 import { fc } from '../../support/property.js';
@@ -176,9 +176,9 @@ describe('VectorReader', () => {
     expect(numbers).toHaveLength(length);
     expect(numbers.buffer).toBeInstanceOf(SharedArrayBuffer);
     const taken = numbers.buffer.byteLength;
-    expect(uncleared(taken, () => 0).buffer).not.toBe(numbers.buffer);
+    expect(Owned.uncleared(taken, () => 0).bytes.buffer).not.toBe(numbers.buffer);
     vectors.giveBack();
-    expect(uncleared(taken, () => 0).buffer).toBe(numbers.buffer);
+    expect(Owned.uncleared(taken, () => 0).bytes.buffer).toBe(numbers.buffer);
   });
 
   it('is read like an array and a string', () => {

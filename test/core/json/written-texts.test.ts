@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { WrittenTexts } from '../../../src/core/json/written-texts.js';
-import { uncleared } from '../../../src/core/memory.js';
+import { Owned } from '../../../src/core/memory.js';
 import { takeUncounted, timesLeft } from '../../support/memory.js';
 import { fc } from '../../support/property.js';
 
@@ -46,10 +46,10 @@ describe('written texts', () => {
     const written = new WrittenTexts();
     for (let at = 0; at < 2; at += 1) written.add('x'.repeat(700_000));
     written.giveBack();
-    const taken = uncleared(700_000);
+    const { buffer } = Owned.uncleared(700_000).bytes;
 
     written.giveBack();
 
-    expect(uncleared(700_000).buffer).not.toBe(taken.buffer);
+    expect(Owned.uncleared(700_000).bytes.buffer).not.toBe(buffer);
   });
 });
