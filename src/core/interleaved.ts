@@ -35,7 +35,7 @@ export class Interleaved {
   /** Keeps a text for parts to come. */
   keep(text: string): Kept {
     const start = this.#bytes;
-    this.#keep(text);
+    this.#keep(text, Buffer.byteLength(text));
     return { start, end: this.#bytes };
   }
 
@@ -44,10 +44,13 @@ export class Interleaved {
     this.#add(before.start, before.end, start, end);
   }
 
-  /** The same behind a text of its own. */
-  addBehind(before: string, start: number, end: number): void {
+  /**
+   * The same behind a text of its own.
+   * @param bytes how long that is, if it is known: to ask takes longer than all else about a part.
+   */
+  addBehind(before: string, start: number, end: number, bytes = Buffer.byteLength(before)): void {
     const from = this.#bytes;
-    this.#keep(before);
+    this.#keep(before, bytes);
     this.#add(from, this.#bytes, start, end);
   }
 
@@ -94,9 +97,9 @@ export class Interleaved {
     return whole;
   }
 
-  #keep(text: string): void {
+  #keep(text: string, bytes: number): void {
     this.#text += text;
-    this.#bytes += Buffer.byteLength(text);
+    this.#bytes += bytes;
   }
 
   #add(from: number, to: number, start: number, end: number): void {

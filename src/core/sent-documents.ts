@@ -188,10 +188,11 @@ class SentDocuments implements Documents {
     const list = new Interleaved(bytes, indexes.length + 1);
     let tail = '';
     for (const [at, index] of indexes.entries()) {
-      const start = rows[index * ROW + place] ?? 0;
+      const row = index * ROW + place;
+      const start = rows[row] ?? 0;
       const isText = !areTexts && bytes[start] === QUOTE;
-      const head = tail + (heads[at] ?? '');
-      list.addBehind(isText ? head + ECHO_HEAD : head, start, rows[index * ROW + place + 1] ?? 0);
+      const head = tail + (heads[at] ?? '') + (isText ? ECHO_HEAD : '');
+      list.addBehind(head, start, rows[row + 1] ?? 0, head.length);
       tail = isText ? ECHO_TAIL : '';
     }
     list.addText(tail + ROW_END);
