@@ -197,6 +197,7 @@ async function startGateway({
     execArgv: [
       '--single-threaded-gc',
       '--initial-old-space-size=128',
+      '--max-semi-space-size=16',
       ...(measuresTurns ? ['--import', './bench/preload/turns.mjs'] : []),
     ],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -171,6 +171,7 @@ const program = [
   process.execPath,
   '--single-threaded-gc',
   '--initial-old-space-size=128',
+  '--max-semi-space-size=16',
   '--import',
   options.preload,
   'dist/main.js',

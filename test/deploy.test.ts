@@ -243,10 +243,11 @@ describe('the image', () => {
       'node',
       '--single-threaded-gc',
       '--initial-old-space-size=128',
+      '--max-semi-space-size=16',
       'dist/main.js',
     ]);
     expect(scripts.start).toBe(
-      'exec node --single-threaded-gc --initial-old-space-size=128 src/setup.mjs --run dist/main.js',
+      'exec node --single-threaded-gc --initial-old-space-size=128 --max-semi-space-size=16 src/setup.mjs --run dist/main.js',
     );
     expect(dockerfile).toMatch(/\nUSER node\n/);
     expect(dockerfile).toContain('NODE_ENV=production');
