@@ -142,6 +142,12 @@ function besides(title: string, units: number, times: number): Readonly<Record<s
     images: cohere(() =>
       Array.from({ length: 10 }, () => ({ text: 'a', image: `data:${'A'.repeat(units / 10)}` })),
     ),
+    'images alone': cohere(() =>
+      Array.from({ length: 10 }, () => ({ image: `data:${'A'.repeat(units / 10)}` })),
+    ),
+    'objects without a text': cohere(() => texts().map((body, id) => ({ id, body }))),
+    'texts that nobody knows': cohere(few, { more: { extra: texts() } }),
+    'numbers that nobody knows': cohere(few, { more: { extra: tiny(units / 80).map(() => 0.5) } }),
     'a number of digits': cohere(few, { written: after(`"number":${'1'.repeat(units)}`) }),
     'white space': cohere(few, { written: (body) => ' '.repeat(units) + json(body) }),
     'white space within': cohere(() => tiny(5_000), {

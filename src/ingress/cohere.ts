@@ -23,6 +23,7 @@ import {
   MODEL,
   modelOf,
   QUERY,
+  refuseTextless,
   writeDocuments,
   scannedDocuments,
   TEXT,
@@ -114,6 +115,7 @@ export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
           ? documentsWithImages(request, DOCUMENTS)
           : documentsByFields(request, DOCUMENTS, fields);
     if (documents !== undefined) return toRequest(members, documents);
+    if (fields === undefined) refuseTextless(request, DOCUMENTS, readDocument);
   }
   const members = checkMembers(request, request.value());
   const fields = fieldsOf(members.rank_fields);
@@ -142,7 +144,7 @@ function checkMembers(request: IngressRequest, value: Members): RerankMembers {
 export function readDocument(
   item: unknown,
   index: number,
-  rankFields: readonly string[] | undefined,
+  rankFields?: readonly string[],
 ): DocumentPart {
   if (typeof item === 'string') return { text: item, source: item };
   if (!isRecord(item)) {

@@ -34,9 +34,10 @@ export function objectList(request: IngressRequest, names: readonly ListName[]):
   const documents = documentsWithImages(request, names, areObjects);
   if (documents !== undefined) return documents;
   const name = names[0]?.name ?? '';
-  return readDocuments(request, name, 'objects with "text"', (item, index) =>
-    textPart(item, name, index),
-  );
+  const read = (item: unknown, index: number): DocumentPart => textPart(item, name, index);
+  const split = request.split(names);
+  if (split !== undefined && areObjects(split)) refuseTextless(request, names, read);
+  return readDocuments(request, name, 'objects with "text"', read);
 }
 
 /** The documents of a parsed body. `read` turns an element into a document. */
@@ -124,6 +125,30 @@ export function documentsWithImages(
   if (scanned?.list.hasImages !== true || !suitable(scanned)) return undefined;
   checkCount(scanned.list.count, request.maxDocuments, scanned.name);
   return request.withImages(scanned);
+}
+
+/** Of an element that is parsed alone to see why it is refused. */
+const MOST_ELEMENT_BYTES = 65_536;
+
+/**
+ * Refuses a list for its first element without a text, as `read` would after the whole body had been parsed. Returns where that
+ * has to be done.
+ */
+export function refuseTextless(
+  request: IngressRequest,
+  names: readonly ListName[],
+  read: (item: unknown, index: number) => DocumentPart,
+): void {
+  const scanned = request.split(names);
+  if (scanned?.list.lacksTexts !== true || !request.isModest(scanned)) return;
+  const { rows, count } = scanned.list;
+  checkCount(count, request.maxDocuments, scanned.name);
+  for (let row = 0; row < rows.length; row += ROW) {
+    const [start = 0, end = 0, , textEnd = 0] = rows.subarray(row, row + ROW);
+    if (textEnd > 0) continue;
+    if (end - start > MOST_ELEMENT_BYTES) return;
+    read(JSON.parse(scanned.body.toString('utf8', start, end)), row / ROW);
+  }
 }
 
 /** The texts of a body's documents, which are objects with more than that. */

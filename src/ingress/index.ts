@@ -3,6 +3,7 @@ import { cohere } from './cohere.js';
 import type { IngressDialect } from './dialect.js';
 import * as dialects from './dialects.js';
 import type { ListName } from '../core/json/scan.js';
+import { namesOf } from './members.js';
 import type { IngressRequest, RequestHeaders } from './read.js';
 
 /** Every form that callers may use, by their names. On shared paths, the first that claims a request reads it. */
@@ -66,6 +67,21 @@ export function listsAt({ dialects }: IngressRoute, setting?: string): readonly 
 /** Dialects that some servers speak on another's path. */
 function guestsAt(path: string): readonly IngressDialect[] {
   return DIALECTS.filter(({ guestPaths }) => guestPaths?.includes(path) === true);
+}
+
+/** Members that some form reads. */
+const READ = new Set(
+  DIALECTS.flatMap(({ members, lists }) => [
+    ...(members === undefined ? [] : namesOf(members)),
+    ...lists.map(({ name }) => name.replace(/\..*$/, '')),
+  ]),
+);
+/** Those in which no form takes a long text. */
+const SHORT = new Set(['model', 'model_id', 'top_n', 'top_k', 'topN']);
+
+/** Whether a member of a body is read as a whole, however long it is: nobody has to keep any other. */
+export function isReadWhole(name: string, isText: boolean): boolean {
+  return READ.has(name) && !(isText && SHORT.has(name));
 }
 
 /** The dialects of a path; `undefined` if the path is not for rerank requests. */

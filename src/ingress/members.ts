@@ -60,15 +60,19 @@ const NAMES = new WeakMap<Joi.AnySchema, readonly string[]>();
 
 /** The members that a schema knows: it copies all it is given, and there may be thousands of others. */
 function knownOf(schema: Joi.ObjectSchema, value: Members): Members {
+  const known: Record<string, unknown> = {};
+  for (const name of namesOf(schema)) if (value[name] !== undefined) known[name] = value[name];
+  return known;
+}
+
+export function namesOf(schema: Joi.Schema): readonly string[] {
   let names = NAMES.get(schema);
   if (names === undefined) {
     const { keys = {} } = schema.describe() as { readonly keys?: object };
     names = Object.keys(keys);
     NAMES.set(schema, names);
   }
-  const known: Record<string, unknown> = {};
-  for (const name of names) if (value[name] !== undefined) known[name] = value[name];
-  return known;
+  return names;
 }
 
 /** Maximum length of a query: more than any model reads. It is sent upstream in one step. */

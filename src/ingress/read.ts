@@ -26,6 +26,7 @@ export {
   writeDocuments,
   documentsByFields,
   documentsWithImages,
+  refuseTextless,
   scannedDocuments,
   scannedTexts,
   areObjects,

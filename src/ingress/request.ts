@@ -11,6 +11,7 @@ import {
   areTextsAlone,
   excessOf,
   locatedList,
+  ROW,
   splitBody,
   Walk,
   type FoundList,
@@ -20,7 +21,7 @@ import {
 } from '../core/json/scan.js';
 import { isRecord } from '../core/records.js';
 import { atOnce, inSteps, MANY_DOCUMENTS, Pace, type Steps } from '../core/steps.js';
-import { PiecewiseParser } from '../core/json/pieces.js';
+import { PiecewiseParser, type Keeps } from '../core/json/pieces.js';
 import { arePlain } from './plain-members.js';
 
 /** The headers of a request, as Node hands them over: names in lower case. */
@@ -32,6 +33,9 @@ export type Members = Readonly<Record<string, unknown>>;
  * The limit on values allows ten thousand documents with fifty members each.
  */
 const LIMITS = { depth: 256, values: 500_000, members: 50_000, keyBytes: 1_048_576 };
+
+/** Of a name, its colon, a value and a comma. */
+const LEAST_MEMBER_BYTES = 5;
 
 /** Larger bodies are scanned in steps. */
 const LARGE_BYTES = 1_048_576;
@@ -76,6 +80,8 @@ export class IngressRequest {
   /** Whether the value was parsed in pieces. */
   #isPieced = false;
   #isPlain: boolean | undefined;
+  /** What of the body is kept if it is parsed in pieces. */
+  #keeps: Keeps = 'all';
   /** What was made of lists of this body in steps, by their names. */
   #made: Map<string, readonly unknown[]> | undefined;
 
@@ -140,7 +146,9 @@ export class IngressRequest {
     names: () => readonly ListName[],
     read: () => T,
     pause: () => Promise<void>,
+    keeps: Keeps = 'all',
   ): T | Promise<T> {
+    this.#keeps = keeps;
     if (this.body.length > LARGE_BYTES) return this.#readInSteps(names(), read, pause);
     this.#made = undefined;
     try {
@@ -212,14 +220,28 @@ export class IngressRequest {
 
   async #parseInSteps(pause: () => Promise<void>): Promise<void> {
     await inSteps(this.#undoScan(), pause);
-    const parser = new PiecewiseParser(this.body, LIMITS);
+    // What is refused need not become values first.
+    if (!(await this.#isSurelyRead(pause))) asObject(await this.#parsePieces('nothing', pause));
+    this.#value = asObject(await this.#parsePieces(this.#keeps, pause));
+    this.#isPieced = true;
+  }
+
+  /** Whether the body is JSON for all that a walk can tell, without too much of anything. */
+  async #isSurelyRead(pause: () => Promise<void>): Promise<boolean> {
+    const walk = new Walk(this.body);
+    try {
+      while (!walk.go(STEP_BYTES)) await pause();
+    } finally {
+      walk.end();
+    }
+    return walk.isValid && walk.values < LIMITS.members;
+  }
+
+  async #parsePieces(keeps: Keeps, pause: () => Promise<void>): Promise<unknown> {
+    const parser = new PiecewiseParser(this.body, LIMITS, undefined, undefined, keeps);
     for (;;) {
       const result = parser.step();
-      if (result?.kind === 'value') {
-        this.#value = asObject(result.value);
-        this.#isPieced = true;
-        return;
-      }
+      if (result?.kind === 'value') return result.value;
       if (result?.kind === 'excess') throw excessError(result.excess);
       if (result !== undefined) {
         throw new GatewayError(
@@ -293,6 +315,15 @@ export class IngressRequest {
     documentsOf: (located: Located) => Steps<Documents | undefined>,
   ): Documents | undefined {
     return this.make(scanned, () => this.#locate(scanned, fields, documentsOf));
+  }
+
+  /** Whether no limit can be exceeded by a body whose list was found. */
+  isModest({ values, list: { rows } }: ScannedBody): boolean {
+    if (values < LIMITS.members) return true;
+    for (let at = 0; at < rows.length; at += ROW) {
+      if ((rows[at + 1] ?? 0) - (rows[at] ?? 0) > LIMITS.members * LEAST_MEMBER_BYTES) return false;
+    }
+    return values <= LIMITS.values;
   }
 
   /** What is made of the list in `scanned`; for a large request, or where it takes long, in steps, and once. */

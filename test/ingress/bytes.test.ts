@@ -76,6 +76,61 @@ describe.each<[string, IngressDialect, string, string]>([
   });
 });
 
+describe('documents without a text', () => {
+  const MANY = `{${'"x":0,'.repeat(50_000)}"y":0}`;
+
+  it.each<[string, IngressDialect, string, string, boolean]>([
+    ['cohere', cohere, '"query":"q","documents"', '["a",{"title":"b"}]', true],
+    ['cohere, with a text that is none', cohere, '"query":"q","documents"', '[{"text":0}]', true],
+    [
+      'cohere, beside images',
+      cohere,
+      '"query":"q","documents"',
+      '[{"image":"i"},{"image":0}]',
+      true,
+    ],
+    ['cohere, too many', cohere, '"query":"q","documents"', '["a","b","c",{}]', true],
+    ['cohere, with a large one', cohere, '"query":"q","documents"', `[${MANY}]`, false],
+    [
+      'nvidia',
+      nvidia,
+      '"query":{"text":"q"},"passages"',
+      '[{"text":"a"},{"x":{"text":"b"}}]',
+      true,
+    ],
+    ['nvidia, beside a string', nvidia, '"query":{"text":"q"},"passages"', '["a",{}]', false],
+    ['watsonx', watsonx, '"query":"q","inputs"', '[{"text":"a"},{"text":null}]', true],
+  ])('are refused for the first of them: %s', async (_name, dialect, list, documents, isAlone) => {
+    const bodies = [
+      `{${list}:${documents}}`,
+      `{"${dialect.lists[0]?.name}":0,${list}:${documents}}`,
+    ];
+    const refusals = bodies.map(async (body) => {
+      const request = new IngressRequest(Buffer.from(body), {}, {}, 3);
+      let wasParsed = false;
+      const value = request.value.bind(request);
+      request.value = () => {
+        wasParsed = true;
+        return value();
+      };
+      const read = () => dialect.parse(request);
+      const reading = async () =>
+        request.read(
+          () => dialect.lists,
+          read,
+          () => Promise.resolve(),
+        );
+      const refusal = await reading().catch((error: unknown) => error);
+      if (!(refusal instanceof GatewayError)) throw new Error('it was not refused');
+      return { wasParsed, said: [refusal.code, refusal.message, refusal.param] };
+    });
+    const [asBytes, asPlain] = await Promise.all(refusals);
+
+    expect(asBytes?.said).toEqual(asPlain?.said);
+    expect([asBytes?.wasParsed, asPlain?.wasParsed]).toEqual([!isAlone, true]);
+  });
+});
+
 describe('halves of characters', () => {
   const object = '{"title":"\\udc00","text":"half \\uD800"}';
 

@@ -34,9 +34,16 @@ export type PiecewiseResult =
   /** `byte`: approximate position. */
   | { readonly kind: 'invalid'; readonly byte: number };
 
+/**
+ * What is kept of a text that is judged as a whole: all, nothing, or an object's members with these names. What is not kept reads
+ * as empty, a long text as its beginning.
+ */
+export type Keeps = 'all' | 'nothing' | ((name: string, isText: boolean) => boolean);
+
 /** An open array or object. */
 interface Frame {
   readonly isObject: boolean;
+  readonly isKept: boolean;
   readonly start: number;
   /** Where its unparsed members begin. */
   runStart: number;
@@ -56,6 +63,7 @@ interface Frame {
 interface LongString {
   readonly start: number;
   readonly end: number;
+  readonly isKept: boolean;
   at: number;
   text: string;
 }
@@ -75,9 +83,10 @@ export class PiecewiseParser {
   readonly #text: Buffer;
   readonly #limits: ParseLimits;
   /** The first entry stands for whatever holds the text: an array of one. */
-  readonly #frames: Frame[] = [openFrame(false, -1)];
+  readonly #frames: Frame[] = [openFrame(false, -1, true)];
   readonly #pieceBytes: number;
   readonly #vectors: VectorReader | undefined;
+  readonly #keeps: Keeps;
   #at = 0;
   /** How many bytes without a token or white space are behind it. */
   #digits = 0;
@@ -90,7 +99,14 @@ export class PiecewiseParser {
   #result: PiecewiseResult | undefined;
 
   /** @param vectors reads lists of numbers and long texts, which then are no arrays and strings. */
-  constructor(text: Buffer, limits: ParseLimits, pieceBytes = PIECE_BYTES, vectors?: VectorReader) {
+  constructor(
+    text: Buffer,
+    limits: ParseLimits,
+    pieceBytes = PIECE_BYTES,
+    vectors?: VectorReader,
+    keeps: Keeps = 'all',
+  ) {
+    this.#keeps = keeps;
     this.#text = text;
     this.#limits = limits;
     this.#pieceBytes = pieceBytes;
@@ -181,7 +197,7 @@ export class PiecewiseParser {
           break;
         }
         this.#count(1);
-        this.#frames.push(openFrame(byte === OPEN_BRACE, at));
+        this.#frames.push(openFrame(byte === OPEN_BRACE, at, this.#isKept(frame, at, byte)));
         break;
       default:
         this.#close(frame, byte, at);
@@ -203,7 +219,7 @@ export class PiecewiseParser {
     if (vectors?.readOn() !== true) {
       this.#listStart = undefined;
       this.#count(1);
-      this.#frames.push(openFrame(false, start));
+      this.#frames.push(openFrame(false, start, this.#isKept(this.#frame(), start, OPEN_BRACKET)));
       return true;
     }
     if (this.#values + vectors.length > this.#limits.values) this.#count(vectors.length);
@@ -247,7 +263,19 @@ export class PiecewiseParser {
       this.#attach(frame, start, lying, end + 1);
       return;
     }
-    this.#long = { start, end, at: start + 1, text: '' };
+    const isKept = this.#isKept(frame, start, QUOTE);
+    this.#long = { start, end, isKept, at: start + 1, text: '' };
+  }
+
+  /** Whether a value is kept that begins with this byte, in this array or object. */
+  #isKept(frame: Frame, start: number, byte: number): boolean {
+    const keeps = this.#keeps;
+    if (typeof keeps === 'string') return keeps === 'all';
+    // Of the whole, only the members of an object.
+    if (this.#frames.length === 1) return byte === OPEN_BRACE;
+    if (this.#frames.length > 2 || !frame.isKept) return frame.isKept;
+    const [name = ''] = Object.keys(this.#member(frame, start));
+    return keeps(name, byte === QUOTE);
   }
 
   /** Continues reading a long string; true once it is complete. */
@@ -258,7 +286,7 @@ export class PiecewiseParser {
     const text = this.#text.toString('utf8', at, cut);
     const part = NEEDS_PARSING.test(text) ? parsed('"', text, '"', at) : text;
     if (typeof part !== 'string') throw invalidAt(at);
-    long.text += part;
+    if (long.isKept || long.text === '') long.text += part;
     long.at = cut;
     if (cut < end) return false;
     this.#long = undefined;
@@ -274,16 +302,20 @@ export class PiecewiseParser {
     frame.parts ??= frame.isObject ? {} : [];
     if (Array.isArray(frame.parts)) {
       if (!this.#isBlank(memberStart, start)) throw invalidAt(memberStart);
-      frame.parts.push(value);
+      if (frame.isKept) frame.parts.push(value);
     } else {
-      // Its key and colon, and nothing else, make an object with any value.
-      const member = this.#json('{', memberStart, start, 'null}') as object;
-      for (const key of Object.keys(member)) setMember(frame.parts, key, value);
+      const member = this.#member(frame, start);
+      if (frame.isKept) for (const key of Object.keys(member)) setMember(frame.parts, key, value);
     }
     frame.runStart = end;
     frame.memberStart = end;
     frame.isBehindPart = true;
     frame.isBehindComma = false;
+  }
+
+  /** The member whose value starts at `start`: its key and colon, and nothing else, make an object with any value. */
+  #member({ memberStart }: Frame, start: number): object {
+    return this.#json('{', memberStart, start, 'null}') as object;
   }
 
   /** Passes the members that have not been read, up to `end`, to `JSON.parse`. */
@@ -300,9 +332,11 @@ export class PiecewiseParser {
         throw invalidAt(end);
       }
     } else if (Array.isArray(frame.parts)) {
-      for (const value of this.#json('[', runStart, end, ']') as unknown[]) frame.parts.push(value);
+      const values = this.#json('[', runStart, end, ']') as unknown[];
+      if (frame.isKept) for (const value of values) frame.parts.push(value);
     } else {
       const members = this.#json('{', runStart, end, '}') as Record<string, unknown>;
+      if (!frame.isKept) return;
       for (const key of Object.keys(members)) setMember(frame.parts, key, members[key]);
     }
   }
@@ -366,9 +400,10 @@ function parsed(before: string, text: string, after: string, start: number): unk
   }
 }
 
-function openFrame(isObject: boolean, start: number): Frame {
+function openFrame(isObject: boolean, start: number, isKept: boolean): Frame {
   return {
     isObject,
+    isKept,
     start,
     runStart: start + 1,
     memberStart: start + 1,

@@ -45,6 +45,8 @@ export interface ScannedBody {
   readonly name: string;
   /** Its elements: strings, and objects that have a text. */
   readonly list: FoundList;
+  /** How many values the body has, about. */
+  readonly values: number;
   /** Lone halves of surrogate pairs that have been replaced in the texts, where they lie. */
   readonly replaced?: LoneHalves;
 }
@@ -76,7 +78,7 @@ export function areTextsAlone({ lacksTexts, hasImages }: FoundList): boolean {
  */
 export function* splitBody(
   body: Buffer,
-  { list, otherValues }: Walk,
+  { list, otherValues, values }: Walk,
   mostAround = Infinity,
 ): Steps<ScannedBody | undefined> {
   if (list === undefined) return undefined;
@@ -86,7 +88,7 @@ export function* splitBody(
   if (aroundBytes > MAX_AROUND_BYTES && otherValues > MAX_AROUND_VALUES) return undefined;
   const members = parseMembers(body, cuts);
   if (members === undefined) return undefined;
-  const split = { body, members, name: list.name.name, list };
+  const split = { body, members, name: list.name.name, list, values };
   if (!areTextsAlone(list)) return split;
   const replaced = yield* LoneHalves.replace(body, list.halves);
   return replaced === undefined ? split : { ...split, replaced };

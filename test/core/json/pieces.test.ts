@@ -1,18 +1,33 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { fc } from '../../support/property.js';
-import { PiecewiseParser, type PiecewiseResult } from '../../../src/core/json/pieces.js';
+import {
+  PiecewiseParser,
+  type Keeps,
+  type PiecewiseResult,
+} from '../../../src/core/json/pieces.js';
+import type { ParseLimits } from '../../../src/core/json/scan.js';
+import { isRecord } from '../../../src/core/records.js';
 
 const NO_LIMITS = { depth: 1_000, values: 1_000_000 };
 /** Small ones, so that short texts have many. */
 const PIECE_BYTES = 24;
 
-function parse(text: Buffer, pieceBytes = PIECE_BYTES, limits = NO_LIMITS): PiecewiseResult {
-  const parser = new PiecewiseParser(text, limits, pieceBytes);
+function parse(
+  text: Buffer,
+  pieceBytes = PIECE_BYTES,
+  limits: ParseLimits = NO_LIMITS,
+  keeps: Keeps = 'all',
+): PiecewiseResult {
+  const parser = new PiecewiseParser(text, limits, pieceBytes, undefined, keeps);
   for (let steps = 0; steps <= text.length * 4 + 4; steps += 1) {
     const result = parser.step();
     if (result !== undefined) return result;
   }
   throw new Error('the parser does not come to an end');
+}
+
+function isObject(result: PiecewiseResult | undefined): boolean {
+  return result?.kind === 'value' && isRecord(result.value);
 }
 
 /** What the plain parser says. */
@@ -113,6 +128,62 @@ describe('PiecewiseParser', () => {
     fc.assert(fc.property(spaced, fc.integer({ min: 16, max: 60 }), expectLikePlain), {
       numRuns: 500,
     });
+  });
+
+  it('judges text of which it keeps nothing as any other', () => {
+    const json = fc.oneof(
+      fc.json({ maxDepth: 6 }),
+      fc.dictionary(fc.string(), fc.jsonValue()).map((value) => JSON.stringify(value)),
+    );
+    const mutated = fc
+      .tuple(json, fc.nat(), fc.constantFrom('', '"', ',', '[', '}', ':', '\\', '0', ' '))
+      .map(([text, at, put]) => {
+        const place = at % (text.length + 1);
+        return text.slice(0, place) + put + text.slice(place + 1);
+      });
+    const limits = { depth: 5, values: 40, members: 6, keyBytes: 30 };
+    const sizes = fc.integer({ min: 16, max: 60 });
+    fc.assert(
+      fc.property(fc.oneof(json, mutated), sizes, (text, pieceBytes) => {
+        const [bare, whole] = (['nothing', 'all'] as const).map((keeps) =>
+          parse(Buffer.from(text), pieceBytes, limits, keeps),
+        );
+
+        if (whole?.kind !== 'value') expect(bare).toEqual(whole);
+        else expect(isObject(bare)).toBe(isObject(whole));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('keeps of an object what it is told to', () => {
+    const member = fc.tuple(fc.constantFrom('a', 'b', '\\u0061', 'c', '__proto__'), fc.json());
+    const body = fc
+      .array(member, { maxLength: 8 })
+      .map((members) => `{${members.map(([name, json]) => `"${name}" : ${json}`).join()}}`);
+    const keeps = (name: string, isText: boolean) => name === 'a' || (name === 'b' && !isText);
+    fc.assert(
+      fc.property(body, fc.integer({ min: 16, max: 60 }), (text, pieceBytes) => {
+        const plain = JSON.parse(text) as Record<string, unknown>;
+        const result = parse(Buffer.from(text), pieceBytes, NO_LIMITS, keeps);
+        const kept = ('value' in result ? result.value : undefined) as Record<string, unknown>;
+
+        expect(Object.keys(kept)).toEqual(Object.keys(plain));
+        for (const [name, value] of Object.entries(plain)) {
+          if (keeps(name, typeof value === 'string')) expect(kept[name]).toEqual(value);
+          else if (typeof value !== 'string') expect(typeof kept[name]).toBe(typeof value);
+          else expect(value.startsWith(kept[name] as string)).toBe(true);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    const long = `{"b":"${'x'.repeat(200)}","c":[${'1,'.repeat(99)}1],"a":"${'y'.repeat(200)}"}`;
+    expect(parse(Buffer.from(long), PIECE_BYTES, NO_LIMITS, keeps)).toEqual({
+      kind: 'value',
+      value: { b: 'x'.repeat(PIECE_BYTES), c: [], a: 'y'.repeat(200) },
+    });
+    const list = Buffer.from(`[${'"a",'.repeat(99)}1]`);
+    expect(parse(list, PIECE_BYTES, NO_LIMITS, keeps)).toEqual({ kind: 'value', value: [] });
   });
 
   it('passes what is long and blank once', () => {
