@@ -4,3 +4,4 @@ export { partDocuments, textDocuments } from './part-documents.js';
 export { sentDocuments, sentTexts } from './sent-documents.js';
 export { fieldDocuments, lineDocuments } from './field-documents.js';
 export { imageDocuments, TEXT_AND_IMAGE } from './image-documents.js';
+export { areAlike } from './field-places.js';

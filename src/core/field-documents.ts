@@ -56,21 +56,28 @@ export function* fieldDocuments({
   );
 }
 
-/** A body whose list has the places of fields, which are strings, and what of these makes a text. */
+/** A body whose list has the places of fields, and what comes before those that make a text. */
 interface LineList {
   readonly body: Buffer;
   readonly list: Pick<FoundList, 'rows' | 'name'>;
   readonly replaced?: LoneHalves | undefined;
-  /** How many of the fields; each element has one of them. */
-  readonly lines: number;
+  /** For each of the first few fields. */
+  readonly heads: readonly string[];
 }
 
-/** Documents that are nothing but texts: of elements that are objects, a line for each of the first few fields that they have. */
-export function* lineDocuments({ body, list, replaced, lines }: LineList): Steps<Documents> {
+/**
+ * Documents that are nothing but texts: a line for each of the first few fields that an element has. `undefined` if that is for
+ * the plain parser: where a value is large, and no string.
+ */
+export function* lineDocuments({
+  body,
+  list,
+  replaced,
+  heads,
+}: LineList): Steps<Documents | undefined> {
   const width = widthOf(list.name.fields);
-  const heads = Array.from({ length: lines }, () => '');
   const texts = yield* fieldTexts(body, list.rows, { heads, width, areAllNeeded: false });
-  if (texts === undefined) throw new RangeError('a field is no string');
+  if (texts === undefined) return undefined;
   const { ranked = body, rows } = texts;
   const blanks = yield* blankTexts(ranked, rows);
   return ranked === body

@@ -1,6 +1,7 @@
 import { copyPiece } from './document-json.js';
 import { JsonFragment } from './json/json.js';
 import { FIELD, ROW } from './json/scan.js';
+import { Pace, type Steps } from './steps.js';
 
 const QUOTE = 0x22;
 
@@ -29,6 +30,39 @@ export function pickedPlaces(
 /** How many numbers a row with these fields has. */
 export function widthOf(fields: readonly string[]): number {
   return ROW + FIELD * fields.length;
+}
+
+/** What an element takes to be compared, in units of a step. */
+const ELEMENT_UNITS = 200;
+
+/** Whether all elements have these fields, and are the same around their values, byte for byte. */
+export function* areAlike(body: Buffer, { names, rows }: FieldPlaces): Steps<boolean> {
+  const width = widthOf(names);
+  // In the order in which the first element has them.
+  const places = Array.from(names, (_name, field) => ROW + field * FIELD).sort(
+    (one, other) => (rows[one] ?? 0) - (rows[other] ?? 0),
+  );
+  if (places.some((place) => rows[place] === 0)) return false;
+  const pace = new Pace();
+  for (let row = width; row < rows.length; row += width) {
+    let [from = 0, start = 0] = [rows[0], rows[row]];
+    for (const place of places) {
+      if (!isSame(body, from, rows[place] ?? 0, start, rows[row + place] ?? 0)) return false;
+      from = rows[place + 1] ?? 0;
+      start = rows[row + place + 1] ?? 0;
+    }
+    if (!isSame(body, from, rows[1] ?? 0, start, rows[row + 1] ?? 0)) return false;
+    if (pace.fills(ELEMENT_UNITS)) yield;
+  }
+  return true;
+}
+
+/** Whether the bytes from `from` to `to` are those from `start` to `end`. */
+function isSame(body: Buffer, from: number, to: number, start: number, end: number): boolean {
+  if (end - start !== to - from) return false;
+  const shift = start - from;
+  for (let at = from; at < to; at += 1) if (body[at] !== body[at + shift]) return false;
+  return true;
 }
 
 /**

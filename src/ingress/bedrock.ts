@@ -1,11 +1,13 @@
 import Joi from 'joi';
-import type { DocumentPart, Documents } from '../core/documents.js';
+import { areAlike, lineDocuments, type DocumentPart, type Documents } from '../core/documents.js';
 import { encodeReply } from '../core/json/json.js';
+import { areLocatable } from '../core/json/scan.js';
 import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
   areObjects,
+  checkCount,
   checkQuery,
   COUNT,
   documentsError,
@@ -20,6 +22,7 @@ import {
   validate,
   type IngressRequest,
   type Members,
+  type ScannedBody,
 } from './read.js';
 import { rowsJson } from './rows.js';
 
@@ -113,9 +116,48 @@ function sourcesOf(request: IngressRequest, fields: readonly string[] | undefine
   if (scanned !== undefined && areObjects(scanned)) {
     return scannedTexts(scanned, request.maxDocuments);
   }
-  return writeDocuments(request, 'sources', 'sources', (item, index) =>
-    readSource(item, index, fields),
+  return (
+    jsonSources(request, fields) ??
+    writeDocuments(request, 'sources', 'sources', (item, index) => readSource(item, index, fields))
   );
+}
+
+/** More than this, the first document is not parsed to learn what all have. */
+const MOST_FIRST_BYTES = 65_536;
+/** What leads to the members of a source that is JSON. */
+const JSON_PATH = 'inlineDocumentSource.jsonDocument';
+
+/** JSON documents that all have the same members, in the same order, in the caller's bytes; `undefined` if the body has to be parsed. */
+function jsonSources(
+  request: IngressRequest,
+  fields: readonly string[] | undefined,
+): Documents | undefined {
+  const scanned = request.split(SOURCES);
+  if (scanned === undefined) return undefined;
+  checkCount(scanned.list.count, request.maxDocuments, scanned.name);
+  const members = Object.keys(firstDocument(scanned) ?? {});
+  const ranked = (fields ?? members).filter((name) => members.includes(name));
+  const names = [...ranked, ...members.filter((name) => !ranked.includes(name))];
+  if (ranked.length === 0 || !areLocatable(names)) return undefined;
+  const isOne = (fields ?? members).length === 1;
+  const heads = ranked.map((name) => (isOne ? '' : `${name}: `));
+  const list = listName('sources', { text: JSON_PATH, fields: names });
+  const { body } = request;
+  return request.located(scanned, list, function* (located) {
+    if (!(yield* areAlike(body, { names, rows: located.list.rows }))) return undefined;
+    return yield* lineDocuments({ ...located, body, heads });
+  });
+}
+
+/** The JSON of the first source, unless that is ranked by a text. */
+function firstDocument({ body, list: { rows } }: ScannedBody): Members | undefined {
+  const [start = 0, end = 0] = rows;
+  if (end - start > MOST_FIRST_BYTES) return undefined;
+  const first: unknown = JSON.parse(body.toString('utf8', start, end));
+  const source = isRecord(first) ? first.inlineDocumentSource : undefined;
+  const { textDocument, jsonDocument } = isRecord(source) ? source : {};
+  const isText = isRecord(textDocument) && typeof textDocument.text === 'string';
+  return isRecord(jsonDocument) && !isText ? jsonDocument : undefined;
 }
 
 function readSource(

@@ -134,10 +134,8 @@ function scannedRecords(request: IngressRequest): Read | undefined {
   if (sent === undefined) return undefined;
   checkCount(sent.list.count, request.maxDocuments, sent.name);
   const kept = new SentRecords(sent);
-  return {
-    kept,
-    documents: request.make(sent, () => kept.documents()),
-  };
+  const documents = request.make(sent, () => kept.documents());
+  return documents && { documents, kept };
 }
 
 function parsedRecords(request: IngressRequest): Read {

@@ -88,12 +88,12 @@ function readSimilarity(request: IngressRequest, inputs: Members): Inputs {
 
 function scannedPairs(request: IngressRequest, scanned: ScannedBody): Inputs {
   checkCount(scanned.list.count, request.maxDocuments, scanned.name);
-  const { documents, query } = request.make(scanned, () => pairsOf(scanned));
-  return { query, documents, form: 'labels' };
+  const pairs = request.make(scanned, () => pairsOf(scanned));
+  return pairs ?? readPairs(request, request.value().inputs);
 }
 
 /** The documents and the query of pairs whose sides are all strings. */
-function* pairsOf(scanned: ScannedBody): Steps<Omit<Inputs, 'form'>> {
+function* pairsOf(scanned: ScannedBody): Steps<Inputs | undefined> {
   const { body, list, replaced } = scanned;
   const { rows } = list;
   const queries: string[] = [];
@@ -114,8 +114,9 @@ function* pairsOf(scanned: ScannedBody): Steps<Omit<Inputs, 'form'>> {
     queries.push(text);
     if (pace.fills(sent.length)) yield;
   }
-  const documents = yield* lineDocuments({ body, list, replaced, lines: 1 });
-  return { documents, query: oneQuery(queries, documents.count, 'inputs') };
+  const documents = yield* lineDocuments({ body, list, replaced, heads: [''] });
+  if (documents === undefined) return undefined;
+  return { documents, query: oneQuery(queries, documents.count, 'inputs'), form: 'labels' };
 }
 
 function readPairs(request: IngressRequest, inputs: unknown): Inputs {

@@ -295,7 +295,7 @@ export class IngressRequest {
     areAllNeeded = false,
   ): Documents | undefined {
     if (!areLocatable(fields)) return undefined;
-    return this.#documentsAt(scanned, fields, ({ list, replaced }) =>
+    return this.#documentsAt(scanned, locatedList(scanned.name), fields, ({ list, replaced }) =>
       fieldDocuments({ body: this.body, list, replaced, fields, areAllNeeded }),
     );
   }
@@ -303,18 +303,28 @@ export class IngressRequest {
   /** The documents of the list in `scanned`, of which some are images or have one; `undefined` if the body has to be parsed. */
   withImages(scanned: ScannedBody): Documents | undefined {
     const { blanks } = scanned.list;
-    return this.#documentsAt(scanned, TEXT_AND_IMAGE, ({ list, replaced }) =>
+    const names = locatedList(scanned.name);
+    return this.#documentsAt(scanned, names, TEXT_AND_IMAGE, ({ list, replaced }) =>
       imageDocuments({ body: this.body, list, replaced, blanks }),
     );
   }
 
-  /** What `documentsOf` makes of the list, where the places of these members of its elements are known. */
+  /** What `documentsOf` makes of the list in `scanned`, where the places of the fields of `name` are known. */
+  located(
+    scanned: ScannedBody,
+    name: ListName,
+    documentsOf: (located: Located) => Steps<Documents | undefined>,
+  ): Documents | undefined {
+    return this.#documentsAt(scanned, [name], name.fields, documentsOf);
+  }
+
   #documentsAt(
     scanned: ScannedBody,
+    names: readonly ListName[],
     fields: readonly string[],
     documentsOf: (located: Located) => Steps<Documents | undefined>,
   ): Documents | undefined {
-    return this.make(scanned, () => this.#locate(scanned, fields, documentsOf));
+    return this.make(scanned, () => this.#locate(scanned, names, fields, documentsOf));
   }
 
   /** Whether no limit can be exceeded by a body whose list was found. */
@@ -344,6 +354,7 @@ export class IngressRequest {
 
   *#locate(
     { name, replaced: before, ...scanned }: ScannedBody,
+    names: readonly ListName[],
     fields: readonly string[],
     make: (located: Located) => Steps<Documents | undefined>,
   ): Steps<Documents | undefined> {
@@ -351,7 +362,7 @@ export class IngressRequest {
     // Halves of characters in texts, which may be others than are ranked.
     if (before !== undefined) yield* before.undo(body);
     this.#scanned = { name, ...scanned };
-    const walk = new Walk(body, locatedList(name), this.maxDocuments, 0, fields);
+    const walk = new Walk(body, names, this.maxDocuments, 0, fields);
     while (!walk.go(body.length > LARGE_BYTES ? STEP_BYTES : LARGE_BYTES)) yield;
     const { list } = walk;
     if (list === undefined) return undefined;

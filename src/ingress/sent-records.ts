@@ -17,7 +17,7 @@ export interface GoogleRecord {
 
 /** The members of records. Those that are ranked, as one text, come first. */
 export const RECORD_MEMBERS = ['title', 'content', 'id'] as const;
-const LINES = 2;
+const HEADS = ['', ''];
 const [TITLE, CONTENT, ID] = [ROW, ROW + FIELD, ROW + 2 * FIELD];
 const WIDTH = ROW + FIELD * RECORD_MEMBERS.length;
 /** The order in which they are judged. */
@@ -46,13 +46,13 @@ export class SentRecords {
    * What is ranked of them.
    * @throws GatewayError 400 that names a record that cannot be, as `readRecord` does.
    */
-  *documents(): Steps<Documents> {
+  *documents(): Steps<Documents | undefined> {
     const pace = new Pace();
     for (let row = 0; row < this.#rows.length; row += WIDTH) {
       this.#check(row);
       if (pace.fills(1)) yield;
     }
-    return yield* lineDocuments({ ...this.#sent, lines: LINES });
+    return yield* lineDocuments({ ...this.#sent, heads: HEADS });
   }
 
   #check(row: number): void {

@@ -122,7 +122,7 @@ let textStart: i32 = 0;
 let textEnd: i32 = 0;
 /** How many of the steps to the text lead to where the walk is. */
 let reach: i32 = 0;
-/** One bit for each step that the element has. */
+/** One bit for each step that the element has, and for each field. */
 let taken: u32 = 0;
 let stepIsNext: bool = false;
 let textIsNext: bool = false;
@@ -492,7 +492,7 @@ function close(at: i32, end: i32): i32 {
   objects = (depth & (WORD_LEVELS - 1)) == 0 ? load<u64>(wordAt(depth)) : objects >> 1;
   if (inList) {
     if (depth == listDepth) {
-      if (textEnd == 0 && !isTextless()) lacksTexts = true;
+      if (textEnd == 0 && fields == 0 && !isTextless()) lacksTexts = true;
       note(at + 1 + shift);
     } else if (depth < listDepth) {
       inList = false;
@@ -500,7 +500,7 @@ function close(at: i32, end: i32): i32 {
       listValues = values - listValues;
     } else if (depth == listDepth + reach) {
       reach -= 1;
-    } else if (openField >= 0 && depth == listDepth + 1) {
+    } else if (openField >= 0 && depth == listDepth + 1 + reach) {
       noteField(openField, fieldStart, at + 1 + shift);
       openField = -1;
     }
@@ -560,7 +560,7 @@ function walkKey(byte: u8, at: i32, end: i32): i32 {
   } else if (depth == 2 && within != 0 && !inList) {
     if (!noteList(from, length, within, at)) return FAILED;
   } else if (inList && depth == listDepth + 1 + reach) {
-    if (!(fields > 0 ? isOfFields(from, length) : isOfElement(from, length))) return FAILED;
+    if (!(areFieldsHere() ? isOfFields(from, length) : isOfElement(from, length))) return FAILED;
   }
   // The same as with commas.
   const isColon = next + 1 < end && load<u8>(next, 1) == 0x3a;
@@ -658,7 +658,12 @@ function isTextless(): bool {
   return load<u8>(nameOf(found, STEPS)) == 0;
 }
 
-/** Notes whether a key leads to an element's text. False if it is not the first of its name, or may not be there. */
+/** Whether the walk is where the fields of an element are: in it, or in the object to which the steps lead. */
+function areFieldsHere(): bool {
+  return fields > 0 && (reach == MAX_STEPS || load<u8>(nameOf(found, STEPS + reach)) == 0);
+}
+
+/** Notes whether a key leads to an element's text, or to its fields. False if it is not the first of its name, or may not be there. */
 function isOfElement(start: i32, length: i32): bool {
   if (isTextless()) return true;
   if (isName(nameOf(found, STEPS + reach), start, length)) {
@@ -666,7 +671,7 @@ function isOfElement(start: i32, length: i32): bool {
     if ((taken & bit) != 0) return false;
     taken |= bit;
     const isLast = reach + 1 == MAX_STEPS || load<u8>(nameOf(found, STEPS + reach + 1)) == 0;
-    if (isLast) textIsNext = true;
+    if (isLast && fields == 0) textIsNext = true;
     else stepIsNext = true;
     return true;
   }
@@ -679,7 +684,7 @@ function isOfElement(start: i32, length: i32): bool {
 function isOfFields(start: i32, length: i32): bool {
   for (let field: i32 = 0; field < fields; field += 1) {
     if (!isName(FIELDS + field * NAME_SIZE, start, length)) continue;
-    const bit: u32 = 1 << field;
+    const bit: u32 = 1 << (MAX_STEPS + field);
     if ((taken & bit) != 0) return false;
     taken |= bit;
     nextField = field;

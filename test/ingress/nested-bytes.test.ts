@@ -168,9 +168,17 @@ const CASES: readonly (readonly [
     [
       '[{"type":"INLINE","inlineDocumentSource":{"type":"TEXT","textDocument":{"text":"a\\n"}}}]',
       '[{"inlineDocumentSource":{"jsonDocument":{"b":"c"},"textDocument":{"text":" "}}}]',
+      '[{"inlineDocumentSource":{"type":"JSON","jsonDocument":{"a":"b","b":"c"}}}]',
+      '[{"inlineDocumentSource":{"jsonDocument":{"b":{"x":[1]},"a":"b"}}},{"inlineDocumentSource":{"jsonDocument":{"b":"\\n","a":0}}}]',
+      '[{"inlineDocumentSource":{"jsonDocument":{"b":" "},"textDocument":{"text":1}}}]',
     ],
     [
-      '[{"inlineDocumentSource":{"type":"JSON","jsonDocument":{"a":"b","b":"c"}}}]',
+      '[{"inlineDocumentSource":{"jsonDocument":{"a":"b","b":"c"}}},{"inlineDocumentSource":{"jsonDocument":{"b":"c","a":"b"}}}]',
+      '[{"inlineDocumentSource":{"jsonDocument":{"b":"c"}}},{"inlineDocumentSource":{"jsonDocument":{"b":"c"},"textDocument":{"text":"a"}}}]',
+      '[{"inlineDocumentSource":{"jsonDocument":{"b":null}}},{"inlineDocumentSource":{"jsonDocument":{"b":"c"}}}]',
+      '[{"inlineDocumentSource":{"jsonDocument":{"b":"c","b":"d"}}}]',
+      '[{"inlineDocumentSource":{"jsonDocument":{"a":"c"}}}]',
+      '[{"inlineDocumentSource":{"jsonDocument":{}}}]',
       '[{"inlineDocumentSource":{"textDocument":{"text":1},"jsonDocument":{"b":"c"}}}]',
       '[{"inlineDocumentSource":{"textDocument":{"text":"a"}}},{"text":"b"}]',
       '[{"inlineDocumentSource":null}]',
@@ -237,6 +245,86 @@ const element = fc.oneof(
     ),
   },
 );
+
+describe('sources that are JSON', () => {
+  const head = (fields: readonly string[] | undefined) => {
+    const more = { additionalModelRequestFields: { rank_fields: fields } };
+    const model = { modelArn: 'arn:aws:bedrock:us-west-2::foundation-model/m', ...more };
+    const configuration = { bedrockRerankingConfiguration: { modelConfiguration: model } };
+    const queries = [{ textQuery: { text: 'q' } }];
+    return JSON.stringify({ queries, rerankingConfiguration: configuration }).slice(0, -1);
+  };
+  const names = ['title', 'text', 'n', '标题', '5', '__proto__', 'a"b'];
+  const document = fc.dictionary(fc.constantFrom(...names), some, { maxKeys: 4 });
+  const ranked = fc.option(fc.array(fc.constantFrom(...names, 'x'), { maxLength: 3 }), {
+    nil: undefined,
+  });
+
+  it('mean the same as bytes and as parsed values', () => {
+    let asBytes = 0;
+    const values = fc.array(some, { minLength: 4, maxLength: 4 });
+    fc.assert(
+      fc.property(
+        fc.tuple(document, fc.array(values, { maxLength: MAX_DOCUMENTS }), fc.nat(8)),
+        fc.oneof(fc.constant(undefined), ranked),
+        fc.nat(3),
+        ([first, rest, odd], fields, form) => {
+          const alike = rest.map((more) =>
+            Object.fromEntries(Object.keys(first).map((key, at) => [key, more[at]])),
+          );
+          const sources = [first, ...alike].map((jsonDocument, at) => ({
+            inlineDocumentSource: { type: 'JSON', jsonDocument, ...(odd === at && { x: 1 }) },
+          }));
+          const body = `${head(fields)},"sources":${written(sources, form)}}`;
+          const request = requestOf(body);
+          const value = request.value.bind(request);
+          let parses = 0;
+          request.value = () => {
+            parses += 1;
+            return value();
+          };
+          try {
+            bedrock.parse(request);
+            if (parses === 0) asBytes += 1;
+          } catch (error) {
+            if (!(error instanceof GatewayError)) throw error;
+          }
+
+          expect(wellFormed(readingOf(bedrock, body))).toEqual(
+            wellFormed(readingOf(bedrock, leftToParser(body, 'sources'))),
+          );
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+    expect(asBytes).toBeGreaterThan(100);
+  });
+
+  it.each([40, 2_500])('are not parsed in large bodies either, %i of them', async (count) => {
+    const text = 'x'.repeat(2_000_000 / count);
+    const sources = Array.from({ length: count }, (_, at) => ({
+      inlineDocumentSource: { jsonDocument: { title: `t${at}`, meta: { a: [at] }, text } },
+    }));
+    const body = `${head(undefined)},"sources":${JSON.stringify(sources)}}`;
+    const request = new IngressRequest(Buffer.from(body), {}, {}, 10_000);
+    request.value = () => {
+      throw new Error('the body was parsed');
+    };
+    const route = ingressRoute('/rerank');
+    if (route === undefined) throw new Error('nothing is there');
+
+    const { documents } = await request.read(
+      () => listsAt(route),
+      () => bedrock.parse(request),
+      () => Promise.resolve(),
+    );
+
+    expect(documents.count).toBe(count);
+    for (const at of [0, count - 1]) {
+      expect(documents.text(at)).toBe(`title: t${at}\nmeta: {"a":[${at}]}\ntext: ${text}`);
+    }
+  });
+});
 
 describe.each([
   ['google', google, '{"query":"q","records":'],

@@ -11,9 +11,9 @@ import { SCANNER } from './scanner-module.js';
 export interface ListName {
   /** A member of the root, or `input.documents`: a member of that member. */
   readonly name: string;
-  /** The members that lead to the text of an element that is an object; empty if elements are only located. */
+  /** The members that lead to the text of an element that is an object, or to what has its fields; empty if it is the element. */
   readonly text: string;
-  /** Members of its elements that are located, whatever they are, if elements have no text. Of lists that are looked for, one may have them. */
+  /** Members that are located, whatever they are; if there are any, elements have no text. Of lists that are looked for, one may have them. */
   readonly fields: readonly string[];
   /** As the walk has them: the outer member, the list's, those to the text, and that of an image. */
   readonly names: readonly Buffer[];
