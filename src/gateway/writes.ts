@@ -29,14 +29,16 @@ export function writeInPieces(socket: Socket): void {
   };
   const pieces = (chunks: readonly Buffer[], done: Done): void => {
     const left = piecesOf(chunks);
+    let piece = left.next();
     const next = (): void => {
-      const piece = left.next();
       if (piece.done === true) done();
       else one.call(socket, piece.value, 'buffer' as BufferEncoding, written);
     };
     const written: Done = (error) => {
+      piece = left.next();
       if (error !== undefined && error !== null) done(error);
-      else if (largeWork.isSpent()) largeWork.join(next);
+      // That the system has all of it is told at once: a reply that comes before is taken for one to a part of it.
+      else if (piece.done !== true && largeWork.isSpent()) largeWork.join(next);
       else next();
     };
     next();

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { largeWork } from '../../src/core/turns.js';
 import { fc } from '../support/property.js';
 import { writeInPieces } from '../../src/gateway/writes.js';
 
@@ -89,6 +90,19 @@ describe('a write to a connection', () => {
     clearInterval(look);
 
     expect(new Set(seen).size).toBeGreaterThan(3);
+  });
+
+  it('that is large has ended when the system has its last piece, however much has been done in this turn', async () => {
+    const spent = jest.spyOn(largeWork, 'isSpent').mockReturnValue(true);
+    const joined = jest.spyOn(largeWork, 'join');
+    const { handed, write } = connection();
+
+    await write([{ chunk: Buffer.alloc(LARGE), encoding: 'buffer' }]);
+    const turns = joined.mock.calls.length;
+    spent.mockRestore();
+    joined.mockRestore();
+
+    expect([turns, handed.length]).toEqual([LARGE / 262_144 - 1, LARGE / 262_144]);
   });
 
   it('that fails ends with its error, and nothing more is handed over', async () => {
