@@ -280,6 +280,33 @@ describe('vectors', () => {
     );
   });
 
+  it('of a reply that is refused are not remembered', () => {
+    const { id, title, baseUrl, path, headers, exampleModels } = embeddings;
+    const provider = defineEmbeddings(
+      { ...api, mixes: false },
+      { id, title, baseUrl, path, headers, exampleModels },
+    );
+    const call: UpstreamCall = {
+      ...{ model: 'm', query: 'q', documents: textDocuments(['one', 'two']), topN: 2 },
+      ...{ options: {}, settings: {} },
+    };
+    const kept = new Map<string, readonly Float32Array[]>();
+    const rounds = provider.rounds(call, { vectors: kept, prompts: () => undefined });
+    let parts = rounds.next().value as readonly PartCall[];
+    while (parts.length === 0) parts = rounds.next().value as readonly PartCall[];
+    const read = (part: PartCall | undefined, indexes: readonly number[]): void => {
+      const data = indexes.map((index, at) => ({ index, embedding: [1, at + 1] }));
+      const steps = part?.read(new Json({ data }), http);
+      if (steps !== undefined) atOnce(steps);
+    };
+
+    read(parts[0], [0]);
+    expect(() => read(parts[1], [0, 0])).toThrow('no embedding of text 1 came back');
+    expect(kept.size).toBe(0);
+    read(parts[1], [1, 0]);
+    expect(kept.size).toBe(2);
+  });
+
   it('that came before the query wait in memory that is left to others', () => {
     const embedding = [Array.from({ length: 200_000 }, (_, at) => at + 1)];
     const { id, title, baseUrl, path, headers, exampleModels } = embeddings;

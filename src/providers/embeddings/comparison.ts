@@ -17,7 +17,7 @@ const READING = 4;
 export class Comparison {
   /** By the numbers of the texts. */
   readonly scores: Float64Array;
-  readonly #keep: ((text: number, embedding: Embedding) => void) | undefined;
+  readonly #areKept: boolean;
   readonly #pace = new Pace(WORK_PER_TURN);
   readonly #room = new VectorRoom();
   #query: Embedding = [];
@@ -26,10 +26,10 @@ export class Comparison {
   /** For a vector that is forgotten once it has been compared. */
   #scratch: Vector = new Float32Array(0);
 
-  /** @param keep gets each embedding to remember. */
-  constructor(count: number, keep: ((text: number, embedding: Embedding) => void) | undefined) {
+  /** @param areKept whether embeddings are remembered, and have memory of their own. */
+  constructor(count: number, areKept: boolean) {
     this.scores = new Float64Array(count);
-    this.#keep = keep;
+    this.#areKept = areKept;
   }
 
   /** How long the query's vectors are. */
@@ -44,17 +44,17 @@ export class Comparison {
     for (const { text, embedding } of this.#waiting.splice(0)) yield* this.compare(text, embedding);
   }
 
-  /** Reads the vectors of a text. */
-  *take(text: number, vectors: readonly Json[]): Steps<undefined> {
+  /** Reads the vectors of a text; returns them if they are kept. */
+  *take(text: number, vectors: readonly Json[]): Steps<Embedding | undefined> {
     checkSome(vectors);
-    if (this.#query.length > 0 && this.#keep === undefined) {
+    if (this.#query.length > 0 && !this.#areKept) {
       yield* this.#compareAs(text, vectors, this.#readOnce);
-      return;
+      return undefined;
     }
-    const embedding = yield* this.#read(vectors, this.#keep ? ownMemory : this.#room.take);
-    this.#keep?.(text, embedding);
+    const embedding = yield* this.#read(vectors, this.#areKept ? ownMemory : this.#room.take);
     if (this.#query.length > 0) yield* this.compare(text, embedding);
     else this.#waiting.push({ text, embedding });
+    return this.#areKept ? embedding : undefined;
   }
 
   /** Compares a text whose embedding is known. */

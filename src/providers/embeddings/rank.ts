@@ -131,24 +131,24 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   const texts = new DistinctTexts(api, call);
   yield* texts.find(memory !== undefined);
   const missing: number[] = [];
-  const remembered: { readonly text: number; readonly embedding: Embedding }[] = [];
+  const remembered: Known[] = [];
   for (let text = 0; text < texts.count; text += 1) {
     const embedding = memory?.get(texts.keys[text] ?? '');
     if (embedding === undefined) missing.push(text);
     else remembered.push({ text, embedding });
   }
 
-  const keep =
-    memory &&
-    ((text: number, embedding: Embedding): void => memory.set(texts.keys[text] ?? '', embedding));
-  const comparison = new Comparison(texts.count, keep);
+  const keep = (read: readonly Known[]): void => {
+    for (const { text, embedding } of read) memory?.set(texts.keys[text] ?? '', embedding);
+  };
+  const comparison = new Comparison(texts.count, memory !== undefined);
   const embed = (
     query: EmbeddedText | undefined,
     asked: readonly number[],
   ): Pauses<(number | undefined)[]> =>
     askInSteps(
       batchesOf(api, query, asked, texts, call).map((batch) =>
-        question(api, batch, texts, call, comparison),
+        question(api, batch, texts, call, comparison, keep),
       ),
     );
   const tokens = yield* embed(queryFor(api, call), missing);
@@ -166,6 +166,12 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
     rows: Array.from(texts.numbers, (text, index) => ({ index, score: scores[text] ?? 0 })),
     usage: sumUsage(tokens),
   };
+}
+
+/** A text by its number, and its embedding. */
+interface Known {
+  readonly text: number;
+  readonly embedding: Embedding;
 }
 
 /** The same work, as part of a ranking. */
@@ -210,13 +216,18 @@ function batchesOf(
   return batches;
 }
 
-/** The call for a batch, whose texts are compared as they are read: the tokens that it reports. */
+/**
+ * The call for a batch, whose texts are compared as they are read: the tokens that it reports.
+ * @param keep gets the embeddings to remember once the whole reply has been read: one that is refused may have told its rows apart
+ * wrongly.
+ */
 function question(
   { body, decode }: EmbeddingApi,
   { query, texts: numbers }: Batch,
   texts: DistinctTexts,
   call: UpstreamCall,
   comparison: Comparison,
+  keep: (read: readonly Known[]) => void,
 ): LongQuestion<number | undefined> {
   const before = query === undefined ? 0 : 1;
   return {
@@ -227,12 +238,19 @@ function question(
     },
     decode: function* (reply, http) {
       const { embeddings, tokens } = decode(reply, before + numbers.length, http, call);
+      const kept: Known[] = [];
       let at = -before;
       for (const vectors of embeddings) {
-        if (at < 0) yield* comparison.takeQuery(vectors);
-        else yield* comparison.take(numbers[at] ?? 0, vectors);
+        const text = numbers[at] ?? 0;
         at += 1;
+        if (at <= 0) {
+          yield* comparison.takeQuery(vectors);
+          continue;
+        }
+        const embedding = yield* comparison.take(text, vectors);
+        if (embedding !== undefined) kept.push({ text, embedding });
       }
+      keep(kept);
       return tokens;
     },
   };
