@@ -45,6 +45,7 @@ class SentDocuments implements Documents {
   /** Everything that was sent, from `[` to `]`, if it is all included. */
   readonly #whole: Buffer | undefined;
   readonly #fields: FieldPlaces | undefined;
+  readonly #rankedBy: string | undefined;
   /** What has been replaced in the bytes, and is put back where the caller sees them. */
   readonly #replaced: LoneHalves | undefined;
   #texts: JsonFragment | undefined;
@@ -54,9 +55,10 @@ class SentDocuments implements Documents {
     bytes: Buffer,
     { rows, hasObjects, blanks }: Pick<FoundList, 'rows' | 'hasObjects' | 'blanks'>,
     replaced: LoneHalves | undefined,
-    { whole, ranked = bytes, areRankedAlone = false, fields }: Beside = {},
+    { whole, ranked = bytes, areRankedAlone = false, fields, rankedBy }: Beside = {},
   ) {
     this.#fields = fields;
+    this.#rankedBy = rankedBy;
     this.#bytes = bytes;
     this.#ranked = ranked;
     if (areRankedAlone) this.#texts = new JsonFragment(ranked, true);
@@ -136,8 +138,9 @@ class SentDocuments implements Documents {
       places?.names.length === fields.length &&
       fields.every((name, at) => name === places.names[at]);
     if (areKnown) return pickedStrings(this.#bytes, places);
-    const isText = fields.length === 1 && fields[0] === 'text' && this.#ranked === this.#bytes;
-    if (isText && this.#areObjects()) return this.objects();
+    const [field] = fields;
+    const isRanked = fields.length === 1 && field === this.#rankedBy;
+    if (isRanked && this.#ranked === this.#bytes && this.#areObjects()) return this.objects(field);
     return pickStrings(
       this.parts().map(({ source }) => source),
       fields,
@@ -219,6 +222,7 @@ class SentDocuments implements Documents {
     return new SentDocuments(this.#bytes, picked, this.#replaced, {
       ranked: this.#ranked,
       fields: this.#fields && pickedPlaces(this.#fields, indexes),
+      rankedBy: this.#rankedBy,
     });
   }
 
@@ -342,6 +346,8 @@ interface Beside {
   /** Whether there is nothing but the array of texts there. */
   readonly areRankedAlone?: boolean;
   readonly fields?: FieldPlaces | undefined;
+  /** The member that is the text of each object, if it is always the same one. */
+  readonly rankedBy?: string | undefined;
 }
 
 /** How much is copied in one go. */
@@ -370,7 +376,12 @@ type SentList = Pick<ScannedBody, 'body' | 'list' | 'replaced'>;
  * needs them must have read them before.
  */
 export function sentDocuments({ body, list, replaced }: SentList): Documents {
-  return new SentDocuments(body, list, replaced, { whole: body.subarray(list.start, list.end) });
+  const { start, end, name } = list;
+  return new SentDocuments(body, list, replaced, {
+    whole: body.subarray(start, end),
+    // Not where a path leads to it.
+    rankedBy: name.text.includes('.') ? undefined : name.text,
+  });
 }
 
 /**

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
 import { encodeJson } from '../../src/core/json/json.js';
-import { textDocuments } from '../../src/core/documents.js';
+import { sentDocuments, textDocuments } from '../../src/core/documents.js';
+import { listName, scanBody } from '../../src/core/json/scan.js';
 import { documentsIn, withTexts } from '../support/documents.js';
 import { takeUncounted, timesLeft } from '../support/memory.js';
 import { atOnce, Pace } from '../../src/core/steps.js';
@@ -30,6 +31,29 @@ describe('documents that are kept as they were sent', () => {
     expect(documents.parts()).toEqual(
       (JSON.parse(LIST) as unknown[]).map((source, index) => ({ text: TEXTS[index], source })),
     );
+  });
+
+  it.each([
+    ['text', ['text'], [{ text: 't0' }, { text: 't1' }]],
+    ['content', ['text'], [{ text: 't0' }, { text: 't1' }]],
+    ['content', ['content'], [{ content: 'c0' }, { content: 'c1' }]],
+    ['content', ['content', 'text'], [0, 1].map((at) => ({ content: `c${at}`, text: `t${at}` }))],
+    ['part.content', ['part.content'], [{ 'part.content': 'p0' }, { 'part.content': 'p1' }]],
+    ['content', ['title'], undefined],
+  ])('ranked by %s are reduced to %j of what was sent', (text, fields, due) => {
+    const sources = [0, 1].map((at) => ({
+      ...{ text: `t${at}`, content: `c${at}`, 'part.content': `p${at}`, part: { content: 'x' } },
+    }));
+    const body = Buffer.from(JSON.stringify({ documents: sources }));
+    const scanned = scanBody(body, [listName('documents', { text })]);
+    if (scanned === undefined) throw new Error('the body was not split');
+    const all = sentDocuments(scanned);
+
+    const picked = all.picked(fields);
+
+    expect(picked && read(picked)).toEqual(due);
+    const last = all.pick([1]).picked(fields);
+    expect(last && read(last)).toEqual(due?.slice(1));
   });
 
   it('leave behind no memory in which new texts were written one by one', () => {
