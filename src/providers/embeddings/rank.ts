@@ -3,7 +3,6 @@ import { snakeCase } from '../../core/records.js';
 import type { Steps } from '../../core/steps.js';
 import {
   defineComposedProvider,
-  type ByModel,
   type ComposedProvider,
   type Endpoint,
   type ProviderProfile,
@@ -16,7 +15,7 @@ import {
 import { askInSteps, sumUsage, type LongQuestion } from '../rounds.js';
 import { Comparison, dimensionsOf, type Embedding } from './comparison.js';
 import type { EmbeddedText } from './forms.js';
-import { DistinctTexts, queryFor, type Pauses } from './texts.js';
+import { DistinctTexts, queryFor, type Pauses, type TextLimits } from './texts.js';
 
 /** The result of one call of an embedding API. */
 export interface Embedded {
@@ -26,7 +25,7 @@ export interface Embedded {
 }
 
 /** An embedding API as data. */
-export interface EmbeddingApi {
+export interface EmbeddingApi extends TextLimits {
   readonly body: (texts: readonly EmbeddedText[], call: UpstreamCall) => JsonBody;
   /** Reads the reply to a call of `count` texts. */
   readonly decode: (
@@ -37,12 +36,6 @@ export interface EmbeddingApi {
   ) => Embedded;
   /** Texts per call. */
   readonly batch: number | ((model: string) => number);
-  /** UTF-8 bytes of one call, for all texts together, which keep it within its token limit. */
-  readonly batchBytes?: number;
-  /** Tokens of one text, if a longer one is refused; absent if the API cuts texts itself. */
-  readonly textTokens?: ByModel<number>;
-  /** The same in characters: counted as UTF-16 units, of which a text has at least as many as characters. */
-  readonly textCharacters?: (model: string) => number | undefined;
   /** Whether a call may hold the query together with documents; otherwise each call says which of the two its texts are. */
   readonly mixes: boolean;
 }

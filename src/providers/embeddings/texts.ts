@@ -5,15 +5,21 @@ import { decoded, partedAt } from '../../core/json/text-pieces.js';
 import { WrittenTexts } from '../../core/json/written-texts.js';
 import { Pace } from '../../core/steps.js';
 import { cutToTokens, unitsBeyond } from '../../core/tokens.js';
-import { forModel, type PartCall, type UpstreamCall } from '../provider.js';
+import { forModel, type ByModel, type PartCall, type UpstreamCall } from '../provider.js';
 import { prefixOf, type EmbeddedText } from './forms.js';
-import type { EmbeddingApi } from './rank.js';
 
 /** Work with pauses, in which nothing is asked. */
 export type Pauses<T> = Generator<readonly PartCall[], T, undefined>;
 
-/** What an API takes of a text. */
-type Limits = Pick<EmbeddingApi, 'textTokens' | 'textCharacters' | 'batchBytes'>;
+/** What an API takes of a text, and of the texts of a call. */
+export interface TextLimits {
+  /** UTF-8 bytes of one call, for all texts together, which keep it within its token limit. */
+  readonly batchBytes?: number;
+  /** Tokens of one text, if a longer one is refused; absent if the API cuts texts itself. */
+  readonly textTokens?: ByModel<number>;
+  /** The same in characters: counted as UTF-16 units, of which a text has at least as many as characters. */
+  readonly textCharacters?: (model: string) => number | undefined;
+}
 
 /** The most of a text that is sent. */
 interface Most {
@@ -23,7 +29,7 @@ interface Most {
 
 const WHOLE: Most = { tokens: Infinity, characters: Infinity };
 
-function mostOf({ textTokens, textCharacters }: Limits, call: UpstreamCall): Most {
+function mostOf({ textTokens, textCharacters }: TextLimits, call: UpstreamCall): Most {
   if (call.options.truncation === false) return WHOLE;
   return {
     tokens: textTokens === undefined ? Infinity : forModel(textTokens, call.model),
@@ -42,7 +48,7 @@ interface CutText {
 const MOST_TOKENS_PER_UNIT = 3;
 
 /** The query in the form that the model needs, cut if the API would refuse its length. */
-export function queryFor(api: Limits, call: UpstreamCall): EmbeddedText {
+export function queryFor(api: TextLimits, call: UpstreamCall): EmbeddedText {
   const text = cutTo(mostOf(api, call), prefixOf('query', call) + call.query);
   return { purpose: 'query', text };
 }
@@ -79,7 +85,7 @@ export class DistinctTexts {
   readonly #firsts: Uint32Array;
   readonly #sizes: Float64Array | undefined;
 
-  constructor(api: Limits, call: UpstreamCall) {
+  constructor(api: TextLimits, call: UpstreamCall) {
     const { count } = call.documents;
     this.#call = call;
     this.#most = mostOf(api, call);
