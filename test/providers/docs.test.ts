@@ -25,7 +25,7 @@ describe('docs/providers.md', () => {
     const anchors = [...written.matchAll(/^## (.*)$/gm)].map(([, heading = '']) =>
       heading
         .toLowerCase()
-        .replace(/[^\p{L}\p{N}\- ]/gu, '')
+        .replace(/[^\p{L}\p{N}_\- ]/gu, '')
         .replaceAll(' ', '-'),
     );
 

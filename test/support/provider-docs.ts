@@ -175,7 +175,7 @@ function heading({ id, title }: Provider): string {
 function anchor(provider: Provider): string {
   return heading(provider)
     .toLowerCase()
-    .replace(/[^\p{L}\p{N}\- ]/gu, '')
+    .replace(/[^\p{L}\p{N}_\- ]/gu, '')
     .replaceAll(' ', '-');
 }
 
