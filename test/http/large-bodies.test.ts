@@ -28,6 +28,8 @@ describe('a body of several megabytes', () => {
           models: { moon: 'rerank-v4.0-pro' },
         },
       ],
+      // A failed call is made again if there is time left, however long this machine takes.
+      gateway: { attempt_timeout_ms: 100_000, deadline_ms: 100_000 },
     });
     ({ key } = await gateway.createKey());
   });
