@@ -122,6 +122,21 @@ function besides(title: string, units: number, times: number): Readonly<Record<s
     'a long model': cohere(few, {
       written: (body) => json({ ...body, model: textOf(ENGLISH, units) }),
     }),
+    'a query of all units': cohere(few, { query: textOf(ENGLISH, units) }),
+    'lists of two names': cohere(texts, { more: { texts: texts() } }),
+    'a list of lists': cohere(() => texts().map((text) => [text])),
+    'a text for a list': cohere(few, {
+      written: (body) => json({ ...body, documents: texts().join() }),
+    }),
+    'objects ranked by all that they have': cohere(
+      () => texts().map((body, id) => ({ id, body })),
+      {
+        form: {
+          path: '/v1/reranking',
+          body: ({ model, query, documents }) => ({ model, query, input: documents }),
+        },
+      },
+    ),
     'a long text for a number': cohere(few, { more: { top_n: textOf(ENGLISH, units) } }),
     'objects with long keys': cohere(
       () =>

@@ -4,7 +4,7 @@ import { nextTurn } from '../core/turns.js';
 import type { Caller } from '../gateway/admission.js';
 import type { Scope } from '../gateway/scope.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
-import { dialectOf, isReadWhole, listsAt, type IngressRoute } from '../ingress/index.js';
+import { dialectOf, keptOf, listsAt, type IngressRoute } from '../ingress/index.js';
 import type { IngressRequest } from '../ingress/read.js';
 
 /** What a request is read with. */
@@ -74,7 +74,7 @@ function readInTurns(
     await nextTurn();
     scope.throwIfEnded();
   };
-  const reading = request.read(lists, parse, pause, isReadWhole);
+  const reading = request.read(lists, parse, pause, keptOf);
   return 'then' in reading ? prepared(reading, pause) : reading;
 }
 

@@ -2,8 +2,9 @@ import { GatewayError } from '../core/errors.js';
 import { cohere } from './cohere.js';
 import type { IngressDialect } from './dialect.js';
 import * as dialects from './dialects.js';
+import type { Kept } from '../core/json/pieces.js';
 import type { ListName } from '../core/json/scan.js';
-import { namesOf } from './members.js';
+import { MAX_QUERY_CHARS, namesOf } from './members.js';
 import type { IngressRequest, RequestHeaders } from './read.js';
 
 /** Every form that callers may use, by their names. On shared paths, the first that claims a request reads it. */
@@ -79,9 +80,15 @@ const READ = new Set(
 /** Those in which no form takes a long text. */
 const SHORT = new Set(['model', 'model_id', 'top_n', 'top_k', 'topN']);
 
-/** Whether a member of a body is read as a whole, however long it is: nobody has to keep any other. */
-export function isReadWhole(name: string, isText: boolean): boolean {
-  return READ.has(name) && !(isText && SHORT.has(name));
+/** The most that a UTF-16 unit takes as JSON. */
+const MOST_UNIT_BYTES = 6;
+
+/** What of a member of a body has to be kept to read it, or to refuse it: of a text that is too long for a query, its length. */
+export function keptOf(name: string, textBytes?: number): Kept {
+  if (!READ.has(name)) return 'little';
+  if (textBytes === undefined) return 'whole';
+  if (name === 'query' && textBytes > MOST_UNIT_BYTES * (MAX_QUERY_CHARS + 1)) return 'length';
+  return SHORT.has(name) ? 'little' : 'whole';
 }
 
 /** The dialects of a path; `undefined` if the path is not for rerank requests. */

@@ -76,7 +76,7 @@ export function namesOf(schema: Joi.Schema): readonly string[] {
 }
 
 /** Maximum length of a query: more than any model reads. It is sent upstream in one step. */
-const MAX_QUERY_CHARS = 1_000_000;
+export const MAX_QUERY_CHARS = 1_000_000;
 
 /** Refuses a query that is blank or absurdly long. */
 export function checkQuery(query: string, param = 'query'): void {

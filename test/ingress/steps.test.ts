@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { cohere, RERANK_MEMBERS } from '../../src/ingress/cohere.js';
 import { google } from '../../src/ingress/google.js';
-import { ingressRoute, listsAt } from '../../src/ingress/index.js';
+import { ingressRoute, keptOf, listsAt } from '../../src/ingress/index.js';
 import { listName, IngressRequest, validate } from '../../src/ingress/read.js';
 import { leftToParser } from '../support/documents.js';
 
@@ -128,4 +128,21 @@ it('small bodies take no steps, and fields of large ones are checked like those 
     code: 'invalid_documents',
     message: 'documents[1] must be a string or an object.',
   });
+});
+
+it('of long texts only those are kept that some form takes', async () => {
+  const long = 'long "汉字" '.repeat(700_000);
+  const read = async (members: object) => {
+    const body = Buffer.from(JSON.stringify({ query: 'q', documents: ['a'], ...members }));
+    const request = new IngressRequest(body, {}, {}, 10);
+    const parse = () => cohere.parse(request);
+    return request.read(lists, parse, () => Promise.resolve(), keptOf);
+  };
+
+  expect((await read({ instruction: long, user: long })).options.instruction).toBe(long);
+  expect((await read({ extra: [long, 'a'], model: 'm' })).model).toBe('m');
+  await expect(read({ query: long })).rejects.toThrow(`query has ${long.length} characters;`);
+  await expect(read({ model: long })).rejects.toThrow('model length must be less than or equal to');
+  await expect(read({ query: 'y'.repeat(1_000_001) })).rejects.toThrow('has 1000001 characters;');
+  await expect(read({ documents: long })).rejects.toThrow('documents must be an array.');
 });

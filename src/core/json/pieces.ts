@@ -35,10 +35,12 @@ export type PiecewiseResult =
   | { readonly kind: 'invalid'; readonly byte: number };
 
 /**
- * What is kept of a text that is judged as a whole: all, nothing, or an object's members with these names. What is not kept reads
- * as empty, a long text as its beginning.
+ * What is kept of a text that is judged as a whole: all, nothing, or of an object's members what is said of each, where
+ * it is known how many bytes a text has.
  */
-export type Keeps = 'all' | 'nothing' | ((name: string, isText: boolean) => boolean);
+export type Keeps = 'all' | 'nothing' | ((name: string, textBytes?: number) => Kept);
+/** `little` reads as empty, a long text as its beginning; `length` as white space that is as long. */
+export type Kept = 'whole' | 'little' | 'length';
 
 /** An open array or object. */
 interface Frame {
@@ -63,9 +65,11 @@ interface Frame {
 interface LongString {
   readonly start: number;
   readonly end: number;
-  readonly isKept: boolean;
+  readonly kept: Kept;
   at: number;
   text: string;
+  /** How many UTF-16 units it has so far. */
+  units: number;
 }
 
 /** Ends the walk with a result. */
@@ -263,19 +267,23 @@ export class PiecewiseParser {
       this.#attach(frame, start, lying, end + 1);
       return;
     }
-    const isKept = this.#isKept(frame, start, QUOTE);
-    this.#long = { start, end, isKept, at: start + 1, text: '' };
+    const kept = this.#keptOf(frame, start, QUOTE, end - start);
+    this.#long = { start, end, kept, at: start + 1, text: '', units: 0 };
   }
 
-  /** Whether a value is kept that begins with this byte, in this array or object. */
+  /** Whether an array or object is kept that begins with this byte, in this one. */
   #isKept(frame: Frame, start: number, byte: number): boolean {
+    return this.#keptOf(frame, start, byte) === 'whole';
+  }
+
+  #keptOf(frame: Frame, start: number, byte: number, textBytes?: number): Kept {
     const keeps = this.#keeps;
-    if (typeof keeps === 'string') return keeps === 'all';
+    if (typeof keeps === 'string') return keeps === 'all' ? 'whole' : 'little';
     // Of the whole, only the members of an object.
-    if (this.#frames.length === 1) return byte === OPEN_BRACE;
-    if (this.#frames.length > 2 || !frame.isKept) return frame.isKept;
+    if (this.#frames.length === 1) return byte === OPEN_BRACE ? 'whole' : 'little';
+    if (this.#frames.length > 2 || !frame.isKept) return frame.isKept ? 'whole' : 'little';
     const [name = ''] = Object.keys(this.#member(frame, start));
-    return keeps(name, byte === QUOTE);
+    return keeps(name, textBytes);
   }
 
   /** Continues reading a long string; true once it is complete. */
@@ -286,11 +294,13 @@ export class PiecewiseParser {
     const text = this.#text.toString('utf8', at, cut);
     const part = NEEDS_PARSING.test(text) ? parsed('"', text, '"', at) : text;
     if (typeof part !== 'string') throw invalidAt(at);
-    if (long.isKept || long.text === '') long.text += part;
+    long.units += part.length;
+    if (long.kept === 'whole' || long.text === '') long.text += part;
     long.at = cut;
     if (cut < end) return false;
     this.#long = undefined;
-    this.#attach(this.#frame(), start, long.text, end + 1);
+    const value = long.kept === 'length' ? ' '.repeat(long.units) : long.text;
+    this.#attach(this.#frame(), start, value, end + 1);
     return true;
   }
 
