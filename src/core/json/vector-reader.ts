@@ -1,4 +1,4 @@
-import { copyBytes, Owned } from '../memory.js';
+import { copyBytes, Owned, UNCOUNTED_BYTES } from '../memory.js';
 import { RowsInstance } from './rows-instance.js';
 
 const SPACE = 0x20;
@@ -160,8 +160,9 @@ export class VectorReader {
 
   /** Takes a new block. Numbers as they are usually written take fewer bytes than their text. */
   #extend(length: number, more: number): void {
-    const least = Math.max(this.#text.length, 2 * BYTES_PER_NUMBER * (length + more));
-    const bytes = Math.ceil(least / BYTES_PER_NUMBER) * BYTES_PER_NUMBER;
+    const needed = Math.max(this.#text.length, 2 * BYTES_PER_NUMBER * (length + more));
+    const bytes =
+      Math.ceil(Math.max(needed, UNCOUNTED_BYTES) / BYTES_PER_NUMBER) * BYTES_PER_NUMBER;
     const block = Owned.uncleared(bytes);
     this.#blocks.push(block);
     const { buffer, byteOffset } = block.bytes;
