@@ -124,6 +124,11 @@ export const casesOf = (UNITS: number): Readonly<Record<string, Case>> => ({
     documents: () => textsOf(ENGLISH, 1000, UNITS),
     more: { truncation: false },
   },
+  'bedrock: 1 000 texts, signed': {
+    model: 'bedrock',
+    documents: () => textsOf(ENGLISH, 1000, UNITS),
+    more: { truncation: false },
+  },
   'tei: 1 000 texts': { model: 'tei', documents: () => textsOf(ENGLISH, 1000, UNITS) },
   'embeddings: 1 000 texts': {
     model: 'embeddings',

@@ -40,6 +40,10 @@ export const oddCases = (UNITS: number): Readonly<Record<string, Case>> => ({
     more: RETURNED,
   }),
   'below 1 MB: 10 000 tiny texts to embed': { model: 'embeddings', documents: () => tiny(10_000) },
+  'below 1 MB: 10 000 tiny texts to embed, 32 at once': {
+    model: 'tei-embeddings',
+    documents: () => tiny(10_000),
+  },
   'below 1 MB: 10 000 tiny texts ranked inside': { model: 'local', documents: () => tiny(10_000) },
   'below 1 MB: 10 000 tiny texts, cached': { model: 'cached', documents: () => tiny(10_000) },
   'below 1 MB: 10 000 tiny texts, split': { model: 'split', documents: () => tiny(10_000) },
@@ -81,6 +85,9 @@ export const oddCases = (UNITS: number): Readonly<Record<string, Case>> => ({
     written: (body) => escapedJson(JSON.stringify(body)),
   }),
   'a list of 1 000 embeddings': { model: 'vectors', documents: () => tiny(1_000) },
+  'a list of 1 000 embeddings in base64': { model: 'encoded', documents: () => tiny(1_000) },
+  'a list of 1 000 embeddings of integers': { model: 'integers', documents: () => tiny(1_000) },
+  'a list of embeddings of tokens': { model: 'tokens', documents: () => tiny(300) },
   'the caller leaves after 20 ms': cohere(() => textsOf(ENGLISH, 1000, UNITS), { leavesMs: 20 }),
   'the caller leaves after 60 ms': cohere(() => textsOf(ENGLISH, 1000, UNITS), { leavesMs: 60 }),
 });

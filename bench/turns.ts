@@ -27,11 +27,23 @@ const UNITS = Number(options.megabytes) * 1e6;
 const TIMES = Number(options.times);
 const MOST_MS = Number(options.most);
 
+/** As long as vectors get. */
+const LONG_VECTOR = Float32Array.from({ length: 4096 }, (_, at) => Math.sin(at + 1));
+
 const stubs = await startStubs();
 const echoed = rankingOf(textsOf(ENGLISH, 1000, UNITS));
 const escaped = escapedJson(rankingOf(textsOf(CHINESE, 1000, UNITS / 6)));
 const talkers = await Promise.all(
-  [() => echoed, () => escaped, embeddingsOf].map((replyTo) => startTalker(replyTo)),
+  [
+    () => echoed,
+    () => escaped,
+    embeddingsOf(() => Array.from(LONG_VECTOR)),
+    embeddingsOf(() => Buffer.from(LONG_VECTOR.buffer).toString('base64')),
+    embeddingsOf(() =>
+      Array.from(LONG_VECTOR.subarray(0, 1024), (value) => Math.round(127 * value)),
+    ),
+    tokenVectorsOf,
+  ].map((replyTo) => startTalker(replyTo)),
 );
 const talker = (model: string, at: number, provider: string): object => ({
   name: model,
@@ -56,6 +68,9 @@ const home = await makeHome({
     talker('echo', 0, 'cohere'),
     talker('escapes', 1, 'cohere'),
     talker('vectors', 2, 'embeddings'),
+    talker('encoded', 3, 'embeddings'),
+    talker('integers', 4, 'embeddings'),
+    talker('tokens', 5, 'vllm-maxsim'),
     stub('cut', 'cohere', { pair_tokens: 4_000 }),
     stub('passages', 'cohere', { pair_tokens: 4_000, long_documents: 'chunk' }),
     stub('split', 'voyage'),
@@ -64,6 +79,7 @@ const home = await makeHome({
     stub('embeddings', 'openai-embeddings'),
     stub('tei-embeddings', 'tei-embeddings'),
     stub('cached', 'cohere'),
+    stub('bedrock', 'bedrock'),
     stub('chat', 'openai-listwise'),
     stub('windows', 'openai-listwise', { window_size: 20, window_stride: 10 }),
   ],
@@ -95,12 +111,21 @@ function rankingOf(texts: readonly string[]): string {
   return JSON.stringify({ id: 'bench', results });
 }
 
-/** Long embeddings, as numbers. */
-function embeddingsOf(body: string): string {
+/** An embedding for each text. */
+function embeddingsOf(embeddingOf: () => unknown): (body: string) => string {
+  const embedding = embeddingOf();
+  return (body) => JSON.stringify(listOf(body, (index) => ({ index, embedding })));
+}
+
+/** A vector for each of sixty-four tokens. */
+function tokenVectorsOf(body: string): string {
+  const vectors = new Array<number[]>(64).fill(Array.from(LONG_VECTOR.subarray(0, 128)));
+  return JSON.stringify(listOf(body, (index) => ({ index, data: vectors })));
+}
+
+function listOf(body: string, rowOf: (index: number) => object): object {
   const { input } = JSON.parse(body) as { readonly input: readonly string[] };
-  const embedding = Array.from({ length: 4096 }, (_, at) => Math.sin(at));
-  const data = input.map((_, index) => ({ index, embedding }));
-  return JSON.stringify({ data, usage: { prompt_tokens: 1 } });
+  return { data: input.map((_, index) => rowOf(index)), usage: { prompt_tokens: 1 } };
 }
 
 interface Talker {
