@@ -11,12 +11,12 @@ interface Owner {
 /** One request's share of the load. */
 export interface Place {
   bytes: number;
-  readonly owners: Owned[];
+  readonly owners: NamedOwner[];
   /** Ends the turn of its body, if that is large. */
   endTurn: (() => void) | undefined;
 }
 
-interface Owned {
+interface NamedOwner {
   readonly name: string;
   readonly owner: Owner;
 }
@@ -155,7 +155,7 @@ export class Load {
   }
 
   /** Forgets those who have nothing in flight any more. */
-  #forget(owners: readonly Owned[]): void {
+  #forget(owners: readonly NamedOwner[]): void {
     for (const { name, owner } of owners) {
       if (owner.requests === 0 && owner.bytes === 0) this.#owners.delete(name);
     }
