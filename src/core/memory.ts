@@ -124,9 +124,17 @@ export function countInUse(bytes: number): void {
   inRequests += bytes;
 }
 
+/** Bytes in buffers that are kept from request to request. */
+let kept = 0;
+
+/** Counts what is kept, and, less than nothing, what is no longer. */
+export function countKept(bytes: number): void {
+  kept += bytes;
+}
+
 /** What is needed, or will be, is not there to be collected. */
 function bytesInBuffers(): number {
-  return process.memoryUsage().arrayBuffers - idleBytes - COPIES * inRequests;
+  return process.memoryUsage().arrayBuffers - idleBytes - kept - COPIES * inRequests;
 }
 
 /**

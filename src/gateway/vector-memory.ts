@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { countKept } from '../core/memory.js';
 import type { VectorMemory } from '../providers/provider.js';
 
 /** The size of an entry beside its numbers: its key, and what the cache and the engine add. */
@@ -9,11 +10,19 @@ const VECTOR_BYTES = 120;
 /** Remembers vectors up to a number of bytes, dropping those not used for longest; keeps nothing if that is 0. */
 export function createVectorMemory(bytes: number): VectorMemory | undefined {
   if (bytes === 0) return undefined;
-  return new LRUCache<string, readonly Float32Array[]>({
+  const cache = new LRUCache<string, readonly Float32Array[]>({
     maxSize: bytes,
     sizeCalculation: (vectors) =>
       vectors.reduce((sum, vector) => sum + vector.byteLength + VECTOR_BYTES, OVERHEAD_BYTES),
   });
+  return {
+    get: (key) => cache.get(key),
+    set: (key, vectors) => {
+      const before = cache.calculatedSize;
+      cache.set(key, vectors);
+      countKept(cache.calculatedSize - before);
+    },
+  };
 }
 
 /** What is remembered about one server: models of the same name may differ on another. */
