@@ -68,13 +68,21 @@ export class SentRecords {
 
   /** One of them. */
   at(index: number): GoogleRecord {
-    const [id, title, content] = [ID, TITLE, CONTENT].map((member) => {
-      const [start = 0, end = 0] = this.#rows.subarray(index * WIDTH + member);
-      if (start === 0) return undefined;
-      const isKept = member === CONTENT || !hasEscapes(this.#body, start, end);
-      return isKept ? new JsonFragment(this.#body.subarray(start, end)) : this.#text(start, end);
-    });
-    return { id, title, content };
+    const row = index * WIDTH;
+    return {
+      id: this.#json(row + ID, true),
+      title: this.#json(row + TITLE, true),
+      content: this.#json(row + CONTENT, false),
+    };
+  }
+
+  /** The string whose place is at `place`, if there is one: as we write it, or as it came. */
+  #json(place: number, isOurs: boolean): JsonBody {
+    const [start, end] = [this.#rows[place] ?? 0, this.#rows[place + 1] ?? 0];
+    if (start === 0) return undefined;
+    return isOurs && hasEscapes(this.#body, start, end)
+      ? this.#text(start, end)
+      : new JsonFragment(this.#body.subarray(start, end));
   }
 
   /** Those of the rows of a ranking, as `recordJson` shows them: one at least, since there is no ranking without. */

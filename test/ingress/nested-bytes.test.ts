@@ -406,6 +406,29 @@ it.each([
   expect(documents.text(0).endsWith(LONG)).toBe(true);
 });
 
+it.each([2, 2_500])('records are shown as they came, %i of them', async (count) => {
+  const records = Array.from({ length: count }, (_, at) => ({
+    ...(at % 3 !== 0 && { id: `é${at}` }),
+    ...(at % 2 === 0 && { title: `"${at}"\n` }),
+    content: `c ${at} \n`,
+  }));
+  const body = Buffer.from(JSON.stringify({ query: 'q', records }));
+  const request = new IngressRequest(body, {}, {}, count);
+
+  const { kept, ...parsed } = await request.read(
+    () => google.lists,
+    () => google.parse(request),
+    () => Promise.resolve(),
+  );
+  const rows = records.map((_, at) => ({ index: count - 1 - at, score: 1.5 / (at + 1) }));
+  const usage = { inputTokens: 1, searchUnits: 1, estimated: false };
+  const ranking = { rows, usage, warnings: [], written: undefined };
+  const reply = google.reply('r', { ...parsed, model: 'm' }, ranking, kept, CLOCK);
+
+  const shown = rows.map(({ index, score }) => ({ id: String(index), ...records[index], score }));
+  expect(reply.toString()).toBe(JSON.stringify({ records: shown }));
+});
+
 it('records are located beside the lists of other forms', async () => {
   const route = ingressRoute('/v1/rerank');
   if (route === undefined) throw new Error('nothing is there');
