@@ -6,23 +6,31 @@ import { DefaultModelChanged, rerank, type RerankCall } from '../../src/gateway/
 import { createScope } from '../../src/gateway/scope.js';
 import { Trace } from '../../src/gateway/trace.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
-import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
+import {
+  onlyChannel,
+  rankLikeCohere,
+  startUpstream,
+  type Answer,
+  type TestUpstream,
+} from '../support/upstream.js';
+import { deferred } from '../support/deferred.js';
 import { until } from '../support/until.js';
 
 const PRICE = 7;
+const fails: Answer = (_request, res) => void res.writeHead(500).end();
 
 let upstream: TestUpstream;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  upstream = await startUpstream((_request, res) => void res.writeHead(500).end());
+  upstream = await startUpstream(fails);
   gateway = await startGateway({
     prices: { default: { per_request: PRICE } },
-    models: { broken: { fallbacks: ['sure'] } },
+    models: { broken: { fallbacks: ['sure'] }, shared: { coalesce: true } },
     traffic: { breaker_failures: 0 },
     channels: [
       { name: 'inside', provider: 'local', models: ['sure', 'moon'], tag: 'sky' },
-      onlyChannel(upstream.url, { models: ['broken', 'alone'] }),
+      onlyChannel(upstream.url, { models: ['broken', 'alone', 'shared'] }),
     ],
     callers: { aliases: { luna: 'moon' } },
   });
@@ -66,6 +74,19 @@ async function callOf(
   const ranked = rerank(gateway.app.gateway, call).finally(() => scope.release());
   const left = async () => (await gateway.store.getToken(id, Date.now()))?.remainQuota;
   return { ranked, trace, left };
+}
+
+/** Counts who holds a body. */
+function countedBody() {
+  return {
+    held: 0,
+    hold() {
+      this.held += 1;
+    },
+    release() {
+      this.held -= 1;
+    },
+  };
 }
 
 describe('a request', () => {
@@ -124,6 +145,30 @@ describe('a request', () => {
       expect(await left()).toBe(1_000);
     },
   );
+
+  it('holds its body until there is a ranking, and for good if it is left before', async () => {
+    const answered = deferred();
+    upstream.answer(async (request, res) => {
+      await answered.promise;
+      await rankLikeCohere(request, res);
+    });
+    const scope = createScope(Date.now(), 20_000);
+    const [ledBody, leftBody] = [countedBody(), countedBody()];
+    const sent = upstream.seen.length;
+    const led = await callOf('shared', {}, { body: ledBody });
+    await until('it is sent', () => upstream.seen.length > sent);
+    // It joins the first, and reads its documents no more than to see that they are the same.
+    const left = await callOf('shared', {}, { body: leftBody, scope });
+    await until('it is admitted', () => left.trace.admitted);
+    scope.end('client_gone');
+    await expect(left.ranked).rejects.toMatchObject({ code: 'client_closed_request' });
+    answered.resolve();
+    await led.ranked;
+
+    expect([ledBody.held, leftBody.held]).toEqual([0, 1]);
+    upstream.answer(fails);
+    scope.release();
+  });
 
   it('is not admitted if its key has another default model by now', async () => {
     const { ranked, trace } = await callOf('moon', {}, { modelBy: () => 'sure' });

@@ -106,6 +106,23 @@ describe('a hedged attempt', () => {
     expect(heard).toEqual(['2 ranked']);
   });
 
+  it('holds the body for each until that has ended in a ranking', async () => {
+    const { calls, turn, begun } = setUp(1);
+    let held = 0;
+    const body = { hold: () => (held += 1), release: () => (held -= 1) };
+    const answering = turn(job({ body }));
+    await begun(2);
+    expect(held).toBe(2);
+
+    calls[1]?.answer(ranked(offer(2)));
+    await answering;
+    // The other may still read it, and leaves others behind that do.
+    expect(held).toBe(1);
+    calls[0]?.answer(failed('timeout'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(held).toBe(1);
+  });
+
   it('waits for the other if one fails', async () => {
     const { calls, turn, begun, heard } = setUp(1);
     const answering = turn(job());
