@@ -1,4 +1,5 @@
-import { encodeJson, JsonFragment, type JsonBody } from './json/json.js';
+import { JsonFragment, type JsonBody } from './json/fragment.js';
+import { encodeJson } from './json/encode.js';
 import type { Shown } from './document-list.js';
 import { copyBytes } from './memory.js';
 

@@ -1,4 +1,4 @@
-import { type JsonBody, JsonFragment } from './json/json.js';
+import { type JsonBody, JsonFragment } from './json/fragment.js';
 import type { NewTexts } from './json/written-texts.js';
 import type { Pace, Steps } from './steps.js';
 

@@ -1,5 +1,5 @@
 import { copyPiece } from './document-json.js';
-import { JsonFragment } from './json/json.js';
+import { JsonFragment } from './json/fragment.js';
 import { FIELD, ROW } from './json/scan.js';
 import { Pace, type Steps } from './steps.js';
 

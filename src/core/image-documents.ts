@@ -2,7 +2,7 @@ import type { Content, DocumentPart, Documents, Shown } from './document-list.js
 import { inList } from './document-json.js';
 import { widthOf } from './field-places.js';
 import type { LoneHalves } from './json/halves.js';
-import { type JsonBody, JsonFragment } from './json/json.js';
+import { type JsonBody, JsonFragment } from './json/fragment.js';
 import { FIELD, ROW, type FoundList } from './json/scan.js';
 import { NewTexts } from './json/written-texts.js';
 import { copyBytes, Owned } from './memory.js';

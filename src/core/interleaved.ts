@@ -1,6 +1,6 @@
 import { copyPiece } from './document-json.js';
 import type { LoneHalves } from './json/halves.js';
-import { JsonFragment } from './json/json.js';
+import { JsonFragment } from './json/fragment.js';
 import { bufferWithRoom } from './json/room.js';
 import { PART, weaver, type Parts } from './json/weaver.js';
 import { copyBytes } from './memory.js';

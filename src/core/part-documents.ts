@@ -1,4 +1,5 @@
-import { encodeJson, type JsonBody, JsonFragment, quotedInSteps } from './json/json.js';
+import { type JsonBody, JsonFragment } from './json/fragment.js';
+import { encodeJson, quotedInSteps } from './json/encode.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { locatedList, ROW, Walk } from './json/scanner.js';
 import { NewTexts, WrittenTexts } from './json/written-texts.js';

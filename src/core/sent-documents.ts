@@ -1,4 +1,4 @@
-import { type JsonBody, JsonFragment } from './json/json.js';
+import { type JsonBody, JsonFragment } from './json/fragment.js';
 import type { LoneHalves } from './json/halves.js';
 import { ROW, type FoundList, type ScannedBody } from './json/scan.js';
 import { weaver } from './json/weaver.js';

@@ -1,5 +1,6 @@
 import { EnclosedJson } from '../core/json/enclosed.js';
-import { encodeEnclosed, encodeJsonInSteps, type JsonBody } from '../core/json/json.js';
+import type { JsonBody } from '../core/json/fragment.js';
+import { encodeEnclosed, encodeJsonInSteps } from '../core/json/encode.js';
 import { Owned } from '../core/memory.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { joinInSteps } from '../core/json/json.js';
+import { joinInSteps } from '../core/json/encode.js';
 import type { Owned } from '../core/memory.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { NO_FUNDS, storeAnswers, type Caller } from '../gateway/admission.js';

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../core/errors.js';
-import { encodeJsonInSteps, JsonFragment, SizedText } from '../core/json/json.js';
+import { JsonFragment } from '../core/json/fragment.js';
+import { encodeJsonInSteps, SizedText } from '../core/json/encode.js';
 import { Owned } from '../core/memory.js';
 import { nextTurn } from '../core/turns.js';
 import { rateHeaders } from '../gateway/key-refusals.js';

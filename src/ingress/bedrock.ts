@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { areAlike, lineDocuments, type DocumentPart, type Documents } from '../core/documents.js';
-import { encodeReply } from '../core/json/json.js';
+import { encodeReply } from '../core/json/encode.js';
 import { areLocatable } from '../core/json/scan.js';
 import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
 import { defineDialect } from './dialect.js';

@@ -1,6 +1,7 @@
 import type Joi from 'joi';
 import type { GatewayError } from '../core/errors.js';
-import type { JsonFragment, SizedText, UnwrittenJson } from '../core/json/json.js';
+import type { JsonFragment } from '../core/json/fragment.js';
+import type { SizedText, UnwrittenJson } from '../core/json/encode.js';
 import type { RankedRow, RerankRequest, Usage, WrittenRows } from '../core/rerank.js';
 import type { ListName } from '../core/json/scan.js';
 import type { IngressRequest, RequestHeaders } from './read.js';

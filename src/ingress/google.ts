@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { Documents } from '../core/documents.js';
-import { encodeReply, UnwrittenJson, type JsonBody } from '../core/json/json.js';
+import type { JsonBody } from '../core/json/fragment.js';
+import { encodeReply, UnwrittenJson } from '../core/json/encode.js';
 import type { RankedRow } from '../core/rerank.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
 import { defineDialect } from './dialect.js';

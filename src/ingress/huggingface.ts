@@ -1,6 +1,6 @@
 import { lineDocuments, type DocumentPart, type Documents } from '../core/documents.js';
 import { GatewayError } from '../core/errors.js';
-import { encodeReply, UnwrittenJson } from '../core/json/json.js';
+import { encodeReply, UnwrittenJson } from '../core/json/encode.js';
 import { FIELD, ROW } from '../core/json/scan.js';
 import { MANY_DOCUMENTS, Pace, type Steps } from '../core/steps.js';
 import { defineDialect } from './dialect.js';

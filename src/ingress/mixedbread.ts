@@ -1,5 +1,6 @@
 import type { Documents } from '../core/documents.js';
-import { encodeReply, JsonFragment, type JsonBody } from '../core/json/json.js';
+import { JsonFragment, type JsonBody } from '../core/json/fragment.js';
+import { encodeReply } from '../core/json/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {

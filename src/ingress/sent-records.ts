@@ -1,7 +1,8 @@
 import { lineDocuments, type Documents } from '../core/documents.js';
 import type { GatewayError } from '../core/errors.js';
 import { Interleaved, type Kept } from '../core/interleaved.js';
-import { JsonFragment, quoted, type JsonBody } from '../core/json/json.js';
+import { JsonFragment, type JsonBody } from '../core/json/fragment.js';
+import { quoted } from '../core/json/encode.js';
 import { FIELD, ROW } from '../core/json/scan.js';
 import type { RankedRow } from '../core/rerank.js';
 import { Pace, type Steps } from '../core/steps.js';

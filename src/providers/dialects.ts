@@ -1,11 +1,6 @@
 import { inTurn } from '../core/document-json.js';
-import {
-  Json,
-  type JsonFragment,
-  JsonShapeError,
-  parseNumeric,
-  type JsonBody,
-} from '../core/json/json.js';
+import { Json, JsonShapeError, parseNumeric } from '../core/json/json.js';
+import type { JsonFragment, JsonBody } from '../core/json/fragment.js';
 import { NumberRows } from '../core/json/rows.js';
 import { decoded, partedAt } from '../core/json/text-pieces.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';

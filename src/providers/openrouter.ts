@@ -1,4 +1,5 @@
-import { Json, JsonFragment, type JsonBody } from '../core/json/json.js';
+import { Json } from '../core/json/json.js';
+import { JsonFragment, type JsonBody } from '../core/json/fragment.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { decodeJinaLike, imageUrl, isEmptyText } from './dialects.js';
 import { HOSTED } from './hosted.js';

@@ -1,6 +1,7 @@
 import { snakeCase } from '../core/records.js';
 import type { Documents } from '../core/documents.js';
-import type { Json, JsonBody } from '../core/json/json.js';
+import type { Json } from '../core/json/json.js';
+import type { JsonBody } from '../core/json/fragment.js';
 import type { RerankOptions, UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
 import type { Steps } from '../core/steps.js';

@@ -1,4 +1,5 @@
-import { JsonShapeError, type Json, type JsonBody } from '../core/json/json.js';
+import { JsonShapeError, type Json } from '../core/json/json.js';
+import type { JsonBody } from '../core/json/fragment.js';
 import type { ReportedUsage } from '../core/rerank.js';
 import { inSteps, type Steps } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';

@@ -1,4 +1,5 @@
-import { Json, type JsonBody } from '../core/json/json.js';
+import { Json } from '../core/json/json.js';
+import type { JsonBody } from '../core/json/fragment.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { readPositional, readRows } from './dialects.js';
 import {

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { partDocuments, textDocuments } from '../../src/core/documents.js';
 import { inSteps } from '../../src/core/steps.js';
 import { documentsIn, newTexts, withTexts } from '../support/documents.js';
-import { encodeJson, type JsonFragment } from '../../src/core/json/json.js';
+import type { JsonFragment } from '../../src/core/json/fragment.js';
+import { encodeJson } from '../../src/core/json/encode.js';
 
 const read = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString());
 const fromBytes = (texts: string[]) => documentsIn(JSON.stringify(texts));

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
-import { encodeJson } from '../../src/core/json/json.js';
+import { encodeJson } from '../../src/core/json/encode.js';
 import { sentDocuments, textDocuments } from '../../src/core/documents.js';
 import { listName, scanBody } from '../../src/core/json/scan.js';
 import { documentsIn, withTexts } from '../support/documents.js';
 import { takeUncounted, timesLeft } from '../support/memory.js';
 import { atOnce, Pace } from '../../src/core/steps.js';
 import { leastTokens } from '../../src/core/tokens.js';
-import type { JsonFragment } from '../../src/core/json/json.js';
+import type { JsonFragment } from '../../src/core/json/fragment.js';
 
 const read = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString());
 

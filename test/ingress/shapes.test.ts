@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeJsonInSteps } from '../../src/core/json/json.js';
+import { encodeJsonInSteps } from '../../src/core/json/encode.js';
 import { bufferWithRoom } from '../../src/core/json/room.js';
 import { dialectByHeaders, dialectOf, ingressRoute, listsAt } from '../../src/ingress/index.js';
 import { IngressRequest } from '../../src/ingress/read.js';

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { sentDocuments, textDocuments, type Documents } from '../../src/core/documents.js';
-import { encodeJson, Json, type JsonFragment } from '../../src/core/json/json.js';
+import { Json } from '../../src/core/json/json.js';
+import type { JsonFragment } from '../../src/core/json/fragment.js';
+import { encodeJson } from '../../src/core/json/encode.js';
 import { scanBody } from '../../src/core/json/scan.js';
 import { Owned } from '../../src/core/memory.js';
 import { atOnce, type Steps } from '../../src/core/steps.js';

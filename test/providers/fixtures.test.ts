@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeJson, type JsonBody } from '../../src/core/json/json.js';
+import type { JsonBody } from '../../src/core/json/fragment.js';
+import { encodeJson } from '../../src/core/json/encode.js';
 import { InvalidRankingError, normalizeRanking } from '../../src/core/rerank.js';
 import { allProviders } from '../../src/providers/index.js';
 import type { ComposedProvider, HttpProvider } from '../../src/providers/provider.js';

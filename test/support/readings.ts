@@ -1,7 +1,8 @@
 import { expect } from '@jest/globals';
 import { GatewayError } from '../../src/core/errors.js';
 import type { Documents } from '../../src/core/documents.js';
-import { encodeJson, type JsonFragment } from '../../src/core/json/json.js';
+import type { JsonFragment } from '../../src/core/json/fragment.js';
+import { encodeJson } from '../../src/core/json/encode.js';
 import type { IngressDialect, ParsedRerank } from '../../src/ingress/dialect.js';
 import { IngressRequest } from '../../src/ingress/read.js';
 import { withTexts } from './documents.js';

@@ -1,5 +1,5 @@
 import { Pace } from '../steps.js';
-import { joinInSteps } from './json.js';
+import { joinInSteps } from './encode.js';
 import { ROW, Walk } from './scanner.js';
 
 /** Strings from this length on are left out. */

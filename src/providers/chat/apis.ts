@@ -1,4 +1,5 @@
-import type { Json, JsonBody } from '../../core/json/json.js';
+import type { Json } from '../../core/json/json.js';
+import type { JsonBody } from '../../core/json/fragment.js';
 import { readUsage } from '../dialects.js';
 import { bedrockAccess } from '../bedrock-access.js';
 import {

@@ -1,4 +1,5 @@
-import type { Json, JsonBody } from '../../core/json/json.js';
+import type { Json } from '../../core/json/json.js';
+import type { JsonBody } from '../../core/json/fragment.js';
 import { snakeCase } from '../../core/records.js';
 import type { Steps } from '../../core/steps.js';
 import {

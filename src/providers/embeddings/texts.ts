@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { inTurn } from '../../core/document-json.js';
-import { JsonFragment } from '../../core/json/json.js';
+import { JsonFragment } from '../../core/json/fragment.js';
 import { decoded, partedAt } from '../../core/json/text-pieces.js';
 import { WrittenTexts } from '../../core/json/written-texts.js';
 import { Pace } from '../../core/steps.js';

@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  encodeEnclosed,
-  encodeJson,
-  JsonFragment,
-  MOST_ENCLOSED_BYTES,
-} from '../../../src/core/json/json.js';
+import { JsonFragment } from '../../../src/core/json/fragment.js';
+import { encodeEnclosed, encodeJson, MOST_ENCLOSED_BYTES } from '../../../src/core/json/encode.js';
 import { bufferWithRoom } from '../../../src/core/json/room.js';
 import { Owned } from '../../../src/core/memory.js';
 import { fc } from '../../support/property.js';

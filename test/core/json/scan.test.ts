@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../../support/property.js';
 import { sentDocuments } from '../../../src/core/documents.js';
-import { encodeJson } from '../../../src/core/json/json.js';
+import { encodeJson } from '../../../src/core/json/encode.js';
 import { excessOf, listName, scanBody } from '../../../src/core/json/scan.js';
 import { withTexts } from '../../support/documents.js';
 

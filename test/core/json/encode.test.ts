@@ -1,15 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../../support/property.js';
+import { JsonFragment, JsonText, type JsonBody } from '../../../src/core/json/fragment.js';
 import {
   encodeEnclosed,
   encodeJson,
   encodeJsonInSteps,
   encodeReply,
   joinInSteps,
-  JsonFragment,
-  JsonText,
-  type JsonBody,
-} from '../../../src/core/json/json.js';
+} from '../../../src/core/json/encode.js';
 import { bufferWithRoom, joinWithRoom } from '../../../src/core/json/room.js';
 import { Owned } from '../../../src/core/memory.js';
 import { sentDocuments } from '../../../src/core/documents.js';
