@@ -1,8 +1,7 @@
 import { lineDocuments, type Documents } from '../core/documents.js';
 import type { GatewayError } from '../core/errors.js';
-import { Interleaved, type Kept } from '../core/interleaved.js';
+import { Interleaved } from '../core/interleaved.js';
 import { JsonFragment, type JsonBody } from '../core/json/fragment.js';
-import { quoted } from '../core/json/encode.js';
 import { FIELD, ROW } from '../core/json/scan.js';
 import type { RankedRow } from '../core/rerank.js';
 import { Pace, type Steps } from '../core/steps.js';
@@ -29,7 +28,6 @@ const JUDGED = [
 ] as const;
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** Records that stay where they came: a body, and where the members of each are. */
 export class SentRecords {
@@ -71,19 +69,16 @@ export class SentRecords {
   at(index: number): GoogleRecord {
     const row = index * WIDTH;
     return {
-      id: this.#json(row + ID, true),
-      title: this.#json(row + TITLE, true),
-      content: this.#json(row + CONTENT, false),
+      id: this.#json(row + ID),
+      title: this.#json(row + TITLE),
+      content: this.#json(row + CONTENT),
     };
   }
 
-  /** The string whose place is at `place`, if there is one: as we write it, or as it came. */
-  #json(place: number, isOurs: boolean): JsonBody {
+  /** The string whose place is at `place`, if there is one, as it came. */
+  #json(place: number): JsonBody {
     const [start, end] = [this.#rows[place] ?? 0, this.#rows[place + 1] ?? 0];
-    if (start === 0) return undefined;
-    return isOurs && hasEscapes(this.#body, start, end)
-      ? this.#text(start, end)
-      : new JsonFragment(this.#body.subarray(start, end));
+    return start === 0 ? undefined : new JsonFragment(this.#body.subarray(start, end));
   }
 
   /** Those of the rows of a ranking, as `recordJson` shows them: one at least, since there is no ranking without. */
@@ -95,10 +90,11 @@ export class SentRecords {
     for (const { index, score } of rows) {
       const row = index * WIDTH;
       before += '{"id":';
-      const id = places[row + ID] ?? 0;
-      if (id === 0) text.addText(`${before}"${index}"`);
-      else this.#show(text, text.keep(before), row + ID);
-      if (isWhole && places[row + TITLE] !== 0) this.#show(text, beforeTitle, row + TITLE);
+      if (places[row + ID] === 0) text.addText(`${before}"${index}"`);
+      else text.addBehind(before, places[row + ID] ?? 0, places[row + ID + 1] ?? 0);
+      if (isWhole && places[row + TITLE] !== 0) {
+        text.add(beforeTitle, places[row + TITLE] ?? 0, places[row + TITLE + 1] ?? 0);
+      }
       if (isWhole && places[row + CONTENT] !== 0) {
         text.add(beforeContent, places[row + CONTENT] ?? 0, places[row + CONTENT + 1] ?? 0);
       }
@@ -107,26 +103,6 @@ export class SentRecords {
     text.addText(`${before.slice(0, -1)}]`);
     return text.fragment();
   }
-
-  /** Adds the string whose place is at `place`, as we write strings: those with escapes are written anew. */
-  #show(text: Interleaved, before: Kept, place: number): void {
-    const [start, end] = [this.#rows[place] ?? 0, this.#rows[place + 1] ?? 0];
-    if (!hasEscapes(this.#body, start, end)) {
-      text.add(before, start, end);
-      return;
-    }
-    text.add(before, 0, 0);
-    text.addText(quoted(this.#text(start, end).toWellFormed()));
-  }
-
-  #text(start: number, end: number): string {
-    return JSON.parse(this.#body.toString('utf8', start, end)) as string;
-  }
-}
-
-function hasEscapes(body: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at += 1) if (body[at] === BACKSLASH) return true;
-  return false;
 }
 
 /** A record as parsed. */
