@@ -23,7 +23,7 @@ export class Comparison {
   #query: Embedding = [];
   /** Texts that came before the query. */
   #waiting: { readonly text: number; readonly embedding: Embedding }[] = [];
-  /** For a vector that is forgotten once it has been compared. */
+  /** For a vector that is forgotten once it has been compared: nothing may yield between the two. */
   #scratch: Vector = new Float32Array(0);
 
   /** @param areKept whether embeddings are remembered, and have memory of their own. */
