@@ -127,7 +127,7 @@ export function documentsWithImages(
   return request.withImages(scanned);
 }
 
-/** Of an element that is parsed alone to see why it is refused. */
+/** Of the elements that are parsed alone to see which is refused, and why. */
 const MOST_ELEMENT_BYTES = 65_536;
 
 /**
@@ -143,10 +143,12 @@ export function refuseTextless(
   if (scanned?.list.lacksTexts !== true || !request.isModest(scanned)) return;
   const { rows, count } = scanned.list;
   checkCount(count, request.maxDocuments, scanned.name);
+  let left = MOST_ELEMENT_BYTES;
   for (let row = 0; row < rows.length; row += ROW) {
     const [start = 0, end = 0, , textEnd = 0] = rows.subarray(row, row + ROW);
     if (textEnd > 0) continue;
-    if (end - start > MOST_ELEMENT_BYTES) return;
+    left -= end - start;
+    if (left < 0) return;
     read(JSON.parse(scanned.body.toString('utf8', start, end)), row / ROW);
   }
 }

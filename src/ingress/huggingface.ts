@@ -2,6 +2,7 @@ import { lineDocuments, type DocumentPart, type Documents } from '../core/docume
 import { GatewayError } from '../core/errors.js';
 import { encodeReply, UnwrittenJson } from '../core/json/encode.js';
 import { FIELD, ROW } from '../core/json/scan.js';
+import { NO_BYTES } from '../core/memory.js';
 import { MANY_DOCUMENTS, Pace, type Steps } from '../core/steps.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -31,7 +32,6 @@ const PAIRS = [listName('inputs', { fields: ['text_pair', 'text'] })];
 const [PAIR, QUERY, WIDTH] = [ROW, ROW + FIELD, ROW + 2 * FIELD];
 const LISTS = [...SENTENCES, ...PAIRS];
 const QUOTE = 0x22;
-const NO_BYTES = Buffer.alloc(0);
 
 /** Hugging Face's pairs of sentences, as cross-encoders and sentence similarity are served there. */
 export const huggingface = defineDialect<Kept>({

@@ -8,17 +8,16 @@ import { leftToParser } from '../support/documents.js';
 const lists = () => [listName('documents')];
 const DEEP = `${'['.repeat(200)}${']'.repeat(200)}`;
 
-/** Reads a body, counting what `JSON.parse` and `JSON.stringify` do between two pauses, in units of text. */
-async function readingOf(body: object | string) {
+/** Reads a body, counting the most that `JSON.parse` and `JSON.stringify` do between two pauses, in units of text. */
+async function readingOf(body: object | string, work = { most: 0 }) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const request = new IngressRequest(Buffer.from(text), {}, {}, 10_000);
   const [parse, stringify] = [JSON.parse, JSON.stringify];
   let pauses = 0;
-  let most = 0;
   let units = 0;
   const worked = (more: number) => {
     units += more;
-    most = Math.max(most, units);
+    work.most = Math.max(work.most, units);
   };
   JSON.parse = (json: string) => {
     worked(json.length);
@@ -36,7 +35,7 @@ async function readingOf(body: object | string) {
       units = 0;
       await Promise.resolve();
     });
-    return { documents, pauses, most };
+    return { documents, pauses, most: work.most };
   } finally {
     [JSON.parse, JSON.stringify] = [parse, stringify];
   }
@@ -59,6 +58,17 @@ it.each([
   expect(pauses).toBeGreaterThan(5);
   expect(most).toBeLessThan(150_000);
   expect([read.count, read.text(0), read.text(1_499)]).toEqual([1_500, text, text]);
+});
+
+it('images before one that is refused are not parsed in one go', async () => {
+  const image = `data:image/png;base64,${'A'.repeat(50_000)}`;
+  const documents = [...Array.from({ length: 40 }, () => ({ image })), { image: 5 }];
+  const work = { most: 0 };
+
+  const reading = readingOf({ query: 'q', documents }, work);
+
+  await expect(reading).rejects.toThrow('documents[40]');
+  expect(work.most).toBeLessThan(250_000);
 });
 
 it('many documents take steps, however small they are', async () => {

@@ -3,6 +3,7 @@ import { inTurn } from '../../core/document-json.js';
 import { JsonFragment } from '../../core/json/fragment.js';
 import { decoded, partedAt } from '../../core/json/text-pieces.js';
 import { WrittenTexts } from '../../core/json/written-texts.js';
+import { NO_BYTES } from '../../core/memory.js';
 import { Pace } from '../../core/steps.js';
 import { cutToTokens, unitsBeyond } from '../../core/tokens.js';
 import { forModel, type ByModel, type PartCall, type UpstreamCall } from '../provider.js';
@@ -171,7 +172,7 @@ export class DistinctTexts {
     const { model, settings, documents } = this.#call;
     const { bytes: json } = cut?.json ?? documents.textJson(index);
     const head = cut === undefined ? this.#head : undefined;
-    const before = head?.subarray(1) ?? NOTHING;
+    const before = head?.subarray(1) ?? NO_BYTES;
     if (!isRemembered && before.length + json.length <= SHORT_BYTES) {
       const parts = isUsual(json) ? [json.subarray(1, -1)] : usuallyWritten(json);
       let key = before.toString('latin1');
@@ -193,7 +194,6 @@ const SHORT_BYTES = 512;
 /** How much of a text is hashed in one go. */
 const HASHED_BYTES = 65_536;
 
-const NOTHING = Buffer.alloc(0);
 const BACKSLASH = 0x5c;
 const HEXADECIMAL = Buffer.from('\\u');
 const SLASH = Buffer.from('\\/');
