@@ -149,15 +149,14 @@ function jsonSources(
   });
 }
 
-/** The JSON of the first source, unless that is ranked by a text. */
+/** The JSON of the first source. One that has a text too is ranked by that: where all are alike, they had texts and are not here. */
 function firstDocument({ body, list: { rows } }: ScannedBody): Members | undefined {
   const [start = 0, end = 0] = rows;
   if (end - start > MOST_FIRST_BYTES) return undefined;
   const first: unknown = JSON.parse(body.toString('utf8', start, end));
   const source = isRecord(first) ? first.inlineDocumentSource : undefined;
-  const { textDocument, jsonDocument } = isRecord(source) ? source : {};
-  const isText = isRecord(textDocument) && typeof textDocument.text === 'string';
-  return isRecord(jsonDocument) && !isText ? jsonDocument : undefined;
+  const jsonDocument = isRecord(source) ? source.jsonDocument : undefined;
+  return isRecord(jsonDocument) ? jsonDocument : undefined;
 }
 
 function readSource(
