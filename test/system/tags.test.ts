@@ -136,7 +136,10 @@ interface Load {
   mark(): void;
   /** The statuses of what was sent since the mark. */
   since(): Record<Model, Set<number>>;
-  /** Resolves when so many more were answered. */
+  /**
+   * Resolves when so many more were answered, some of each model among them that were sent since the mark: a retried request
+   * waits between its attempts, so hundreds of direct ones may be answered before it.
+   */
   more(count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -144,7 +147,7 @@ interface Load {
 /** Callers that ask both gateways for both models, one request after the other, until they are stopped. */
 function startLoad(): Load {
   const served = { direct: 0, retried: 0 };
-  let statuses = { direct: new Set<number>(), retried: new Set<number>() };
+  let statuses: Record<Model, number[]> = { direct: [], retried: [] };
   let generation = 0;
   let answered = 0;
   let stopped = false;
@@ -156,7 +159,7 @@ function startLoad(): Load {
       const { status } = await gateway.post(key, rerankBody(model));
       answered += 1;
       if (status === 200) served[model] += 1;
-      if (sentIn === generation) statuses[model].add(status);
+      if (sentIn === generation) statuses[model].push(status);
     }
   };
   const callers = Array.from({ length: CALLERS }, (_, index) => caller(index));
@@ -164,12 +167,15 @@ function startLoad(): Load {
     served,
     mark() {
       generation += 1;
-      statuses = { direct: new Set(), retried: new Set() };
+      statuses = { direct: [], retried: [] };
     },
-    since: () => statuses,
+    since: () => ({ direct: new Set(statuses.direct), retried: new Set(statuses.retried) }),
     async more(count) {
       const until = answered + count;
-      await eventually(`${count} more are answered`, () => Promise.resolve(answered >= until));
+      await eventually(`${count} more are answered, of both models`, () => {
+        const ofEach = Math.min(statuses.direct.length, statuses.retried.length);
+        return Promise.resolve(answered >= until && ofEach >= CALLERS);
+      });
     },
     async stop() {
       stopped = true;
