@@ -1,6 +1,6 @@
 import { Json, JsonShapeError } from '../core/json/json.js';
 import { withoutLongStrings } from '../core/json/long-strings.js';
-import { PiecewiseParser } from '../core/json/pieces.js';
+import { PiecewiseParser, type Keeps } from '../core/json/pieces.js';
 import { parseAroundRows, type NumberRows } from '../core/json/rows.js';
 import { excessOf, type ParseLimits } from '../core/json/scan.js';
 import { VectorReader } from '../core/json/vector-reader.js';
@@ -220,33 +220,47 @@ export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<Raw
   if (bytes === undefined) return raw;
   const { mostRows, isRanking, hasVectors = false, pause } = reading;
   const whole = withoutMark(bytes);
-  // Errors may be told in lists.
-  const leavesOut = isRanking && status >= 200 && status <= 299;
-  const read = leavesOut ? await withoutLongStrings(whole, pause) : whole;
+  const isError = status < 200 || status > 299;
+  // Errors may be told in lists, and repeat all that was sent.
+  const keptBytes = isError ? MESSAGE_BYTES : 0;
+  const leavesOut = isRanking || isError;
+  const read = leavesOut ? await withoutLongStrings(whole, pause, keptBytes) : whole;
   // All that is needed has been copied out of it.
   if (read !== whole) owned?.giveBack();
   const rows = isRanking && read.length <= ROWS_BYTES ? rowsIn(read, mostRows) : undefined;
   const vectors = hasVectors ? new VectorReader(read) : undefined;
   const parsed = rows ?? {
-    json: await parseInSteps(read, mostRows, pause, vectors),
+    json: await parseInSteps(read, {
+      mostRows,
+      pause,
+      vectors,
+      keeps: isError ? 'beginnings' : 'all',
+    }),
     ...{ rows, vectors },
   };
   return {
     ...{ status, headers, bytes: read, owned, parsed },
-    // Decoded in one go, for the message of a failure alone.
+    // For the message of a failure alone: all of it would take long.
     get text() {
-      return read === whole ? raw.text : read.toString('utf8');
+      return read.toString('utf8', 0, PAGE_BYTES);
     },
   };
 }
 
+/** How much of a large text is told from, where it is one in an error or no JSON at all: more than a message has. */
+const MESSAGE_BYTES = 8_192;
+const PAGE_BYTES = 65_536;
+
+interface Piecewise extends Pick<Steady, 'mostRows' | 'pause'> {
+  readonly vectors: VectorReader | undefined;
+  readonly keeps: Keeps;
+}
+
 async function parseInSteps(
   bytes: Buffer,
-  count: number,
-  pause: () => Promise<void>,
-  vectors: VectorReader | undefined,
+  { mostRows, pause, vectors, keeps }: Piecewise,
 ): Promise<Json | undefined> {
-  const parser = new PiecewiseParser(bytes, limitsOf(count), undefined, vectors);
+  const parser = new PiecewiseParser(bytes, limitsOf(mostRows), undefined, vectors, keeps);
   for (;;) {
     const result = parser.step();
     if (result !== undefined) {

@@ -206,7 +206,44 @@ describe('a large reply', () => {
       results: rows(() => ({ document: { text: '' } })),
     });
     expect(await read(false)).toEqual(reply);
-    expect(await read(true, 500)).toEqual(reply);
+    const told = (await read(true, 500)).results as { document: { text: string } }[];
+    for (const { document } of told) {
+      expect(document.text.length).toBeGreaterThan(2_000);
+      expect(long.startsWith(document.text)).toBe(true);
+      expect(document.text.length).toBeLessThan(10_000);
+    }
+  });
+
+  it.each([
+    ['a page', 502, `<html><p>The upstream is away.</p>${'<p>word</p>'.repeat(200_000)}`],
+    ['a page for a ranking', 200, `<html><p>No ranking.</p>${'<p>word</p>'.repeat(200_000)}`],
+    ['a long message', 500, JSON.stringify({ error: { message: 'word, '.repeat(400_000) } })],
+    ['a long message of quotes', 400, JSON.stringify({ message: '"\\'.repeat(400_000) })],
+    [
+      'a long message in a list',
+      422,
+      JSON.stringify({ errors: [{ msg: 'word '.repeat(400_000) }] }),
+    ],
+    [
+      'a mistake with what was sent',
+      422,
+      JSON.stringify({
+        detail: [
+          { loc: ['body', 'top_n'], msg: 'not a number', input: ['word '.repeat(400_000)] },
+          { msg: 'a word '.repeat(20_000) },
+        ],
+      }),
+    ],
+  ])('is told from its beginning, and reads the same: %s', async (_name, status, text) => {
+    const raw = rawOf(text, status);
+    const pause = () => Promise.resolve();
+    const parsed = await parsedInSteps(raw, { mostRows: 3, isRanking: true, pause });
+
+    const reading = readReply(cohere, call, parsed, 0);
+    expect(isLargeReply(raw)).toBe(true);
+    expect(parsed.text.length).toBeLessThan(100_000);
+    expect(JSON.stringify(parsed.parsed?.json?.value ?? '').length).toBeLessThan(200_000);
+    expect(reading).toStrictEqual(readReply(cohere, call, rawOf(text, status), 0));
   });
 
   it('of vectors is large sooner, and has its numbers outside of the heap', async () => {

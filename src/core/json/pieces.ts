@@ -23,8 +23,16 @@ const UNIT_BYTES = 6;
 const PIECE_BYTES = 65_536;
 /** Other text is its own value. */
 const NEEDS_PARSING = /[^ -\uffff]|["\\]/;
+/** Besides digits and small letters: the plus, the minus, the point and the E of numbers. */
+const SIGNS = [0x2b, 0x2d, 0x2e, 0x45];
 /** A number may have no more digits. */
 const MOST_DIGITS = 1_048_576;
+/** What is unread is looked at from so many pieces on, and up to so many: it is one number, white space, or no JSON. */
+const LEAST_UNREAD = 2;
+const MOST_UNREAD = 16;
+/** What may follow where members of an array, or of an object, have been read up to any place between tokens. */
+const ARRAY_ENDINGS = [']', '0]'];
+const OBJECT_ENDINGS = ['}', ':0}', '0}', '"":0}'];
 /** Searching for the next quote or bracket has a fixed cost, equal to a few bytes of parsing. */
 const STEP_TOKENS = 16_384;
 
@@ -35,10 +43,10 @@ export type PiecewiseResult =
   | { readonly kind: 'invalid'; readonly byte: number };
 
 /**
- * What is kept of a text that is judged as a whole: all, nothing, or of an object's members what is said of each, where
- * it is known how many bytes a text has.
+ * What is kept of a text that is judged as a whole: all, all but for long texts, of which it is the beginnings, nothing, or of an
+ * object's members what is said of each, where it is known how many bytes a text has.
  */
-export type Keeps = 'all' | 'nothing' | ((name: string, textBytes?: number) => Kept);
+export type Keeps = 'all' | 'beginnings' | 'nothing' | ((name: string, textBytes?: number) => Kept);
 /** `little` reads as empty, a long text as its beginning; `length` as white space that is as long. */
 export type Kept = 'whole' | 'little' | 'length';
 
@@ -100,6 +108,8 @@ export class PiecewiseParser {
   #long: LongString | undefined;
   /** Where the list of bare numbers begins that is being read. */
   #listStart: number | undefined;
+  /** How far what is unread has been looked at. */
+  #lookedAt = 0;
   #result: PiecewiseResult | undefined;
 
   /** @param vectors reads lists of numbers and long texts, which then are no arrays and strings. */
@@ -146,6 +156,7 @@ export class PiecewiseParser {
       this.#digits = 0;
       this.#token(text[at] ?? 0, at);
     }
+    this.#lookAtUnread(this.#frame());
     const isWithin = this.#open ?? this.#long ?? this.#listStart;
     return this.#at >= text.length && isWithin === undefined ? this.#end() : undefined;
   }
@@ -171,6 +182,35 @@ export class PiecewiseParser {
     }
     frame.runStart = at;
     frame.memberStart = at;
+  }
+
+  /** Finds out what is no JSON before all of it has been gone through, where no comma has had it parsed. */
+  #lookAtUnread({ isObject, isBehindPart, runStart }: Frame): void {
+    const end = this.#open?.start ?? this.#at;
+    const isSeen = this.#lookedAt > runStart;
+    const least = isSeen ? 2 * (this.#lookedAt - runStart) : LEAST_UNREAD * this.#pieceBytes;
+    const most = MOST_UNREAD * this.#pieceBytes;
+    if (isBehindPart || end - runStart < least || end - runStart > most) return;
+    this.#lookedAt = end;
+    const text = this.#text.toString('utf8', runStart, this.#wholeUntil(end, runStart));
+    const [open, endings] = isObject ? ['{', OBJECT_ENDINGS] : ['[', ARRAY_ENDINGS];
+    let failure: unknown;
+    for (const ending of endings) {
+      try {
+        parsed(open, text, ending, runStart);
+        return;
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    throw failure;
+  }
+
+  /** `end`, or where a number or a literal begins that may be torn there. */
+  #wholeUntil(end: number, start: number): number {
+    let at = end;
+    while (at > start && isScalar(this.#text[at - 1] ?? 0)) at -= 1;
+    return at;
   }
 
   #token(byte: number, at: number): void {
@@ -278,6 +318,7 @@ export class PiecewiseParser {
 
   #keptOf(frame: Frame, start: number, byte: number, textBytes?: number): Kept {
     const keeps = this.#keeps;
+    if (keeps === 'beginnings') return byte === QUOTE ? 'little' : 'whole';
     if (typeof keeps === 'string') return keeps === 'all' ? 'whole' : 'little';
     // Of the whole, only the members of an object.
     if (this.#frames.length === 1) return byte === OPEN_BRACE ? 'whole' : 'little';
@@ -426,6 +467,11 @@ function openFrame(isObject: boolean, start: number, isKept: boolean): Frame {
 
 function invalidAt(byte: number): Ended {
   return new Ended({ kind: 'invalid', byte });
+}
+
+/** Whether numbers and literals may have it. */
+function isScalar(byte: number): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a) || SIGNS.includes(byte);
 }
 
 function isToken(byte: number): boolean {

@@ -211,6 +211,37 @@ describe('PiecewiseParser', () => {
     expect(parse(text, 65_536)).toMatchObject({ kind: 'invalid' });
   });
 
+  it.each([
+    ['quotes', '"'.repeat(5_000_000)],
+    ['words', 'neither quote nor bracket '.repeat(200_000)],
+    ['a page', '<p>Words</p> '.repeat(400_000)],
+    ['zeros', '\0'.repeat(5_000_000)],
+    ['words for a member', `{"a":1,"b":${'neither quote nor bracket '.repeat(200_000)}}`],
+    ['words for a key', `{"a":1,${'neither quote nor bracket '.repeat(200_000)}:1}`],
+    ['two colons', `{"a":1,"b":2 ${':'.repeat(5_000_000)}}`],
+  ])('finds out early that it is no JSON: %s', (_name, text) => {
+    const bytes = Buffer.from(text);
+    const read = jest.spyOn(bytes, 'toString');
+    const parser = new PiecewiseParser(bytes, NO_LIMITS);
+    let result: PiecewiseResult | undefined;
+    while (result === undefined) result = parser.step();
+
+    expect(result).toMatchObject({ kind: 'invalid' });
+    const lengths = read.mock.calls.map(([, start = 0, end = 0]) => end - start);
+    expect(Math.max(...lengths)).toBeLessThan(200_000);
+  });
+
+  it('keeps of long texts their beginnings, if that is wanted', () => {
+    const beginning = 'x'.repeat(PIECE_BYTES);
+    const value = { a: ['x'.repeat(200), { b: 'x'.repeat(200) }, 'short', 1], c: 'x'.repeat(99) };
+    const text = Buffer.from(JSON.stringify(value));
+
+    expect(parse(text, PIECE_BYTES, NO_LIMITS, 'beginnings')).toEqual({
+      kind: 'value',
+      value: { a: [beginning, { b: beginning }, 'short', 1], c: beginning },
+    });
+  });
+
   it('reads any value as the plain parser does, however it is cut', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), fc.integer({ min: 16, max: 200 }), expectLikePlain),
