@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import type { TokenPolicy } from '../../src/core/token.js';
+import { closedGate } from '../support/closed-gate.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { opened } from '../support/opened.js';
 import { eventually, startRedis } from '../support/redis-server.js';
@@ -20,7 +21,7 @@ async function gatewayWith(
   const gateway = await startGateway(
     {
       prices: { default: { per_request: PRICE } },
-      gateway: { attempt_timeout_ms: 10_000, deadline_ms: 20_000 },
+      gateway: { attempt_timeout_ms: 20_000, deadline_ms: 60_000 },
       ...settings,
     },
     undefined,
@@ -495,26 +496,43 @@ describe('a reply cache that nodes share', () => {
 });
 
 describe('a channel that is at its bound', () => {
-  const slowly: Answer = (request, res) => {
-    setTimeout(() => void rankLikeCohere(request, res), 1_000);
-  };
-  const statusesWith = async (models: Record<string, unknown>): Promise<number[]> => {
-    const upstream = await upstreamWith(slowly);
+  /** The answers to three at once; those that are still missing come when the upstream may answer. */
+  const threeAtOnce = async (models: Record<string, unknown>) => {
+    const gate = closedGate();
+    const upstream = await upstreamWith(gate.answer);
     const gateway = await gatewayWith({
       channels: [cohereChannel('a', upstream.url, { max_concurrency: 1 })],
       models,
     });
     const { key } = await gateway.createKey();
-    const replies = await Promise.all([1, 2, 3].map(() => gateway.post(key, ask)));
-    return replies.map(({ status }) => status).sort();
+    const statuses: number[] = [];
+    const all = [1, 2, 3].map(async () => {
+      statuses.push((await gateway.post(key, ask)).status);
+    });
+    return { gateway, gate, statuses, all: Promise.all(all) };
   };
 
   it('is waited for if the model’s rule says so', async () => {
-    expect(await statusesWith({ moon: { queue_ms: 15_000 } })).toEqual([200, 200, 200]);
+    const { gateway, gate, statuses, all } = await threeAtOnce({ moon: { queue_ms: 20_000 } });
+    await until('two wait for the one that is asked', async () => {
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      return gate.waiting === 1 && metrics.includes('\nrerank_requests_waiting 2\n');
+    });
+
+    gate.open();
+    await all;
+
+    expect(statuses).toEqual([200, 200, 200]);
   });
 
   it('is not waited for otherwise: the request is refused', async () => {
-    expect(await statusesWith({})).toEqual([200, 503, 503]);
+    const { gate, statuses, all } = await threeAtOnce({});
+    await until('two are refused', () => statuses.length === 2);
+
+    gate.open();
+    await all;
+
+    expect(statuses).toEqual([503, 503, 200]);
   });
 });
 
@@ -565,25 +583,29 @@ describe('a channel whose circuit is open', () => {
 });
 
 describe('a clock that is set back', () => {
+  const OPEN_MS = 600_000;
+
   it('keeps no channel out for longer', async () => {
     let isWell = false;
     const upstream = await upstreamWith((...exchange) =>
       (isWell ? rankLikeCohere : down)(...exchange),
     );
     let stepMs = 0;
+    let turnedMs = 0;
     const gateway = await gatewayWith(
       {
-        traffic: { breaker_failures: 1, breaker_open_ms: 2_000, retry_percent: 0 },
+        traffic: { breaker_failures: 1, breaker_open_ms: OPEN_MS, retry_percent: 0 },
         channels: [cohereChannel('only', upstream.url)],
       },
-      { now: () => Date.now() + stepMs, elapsed: () => performance.now() },
+      { now: () => Date.now() + stepMs, elapsed: () => performance.now() + turnedMs },
     );
     const { key } = await gateway.createKey();
     expect((await gateway.post(key, ask)).status).toBe(502);
     expect((await gateway.post(key, ask)).status).toBe(503);
 
     isWell = true;
-    stepMs = -30_000;
+    stepMs = -10 * OPEN_MS;
+    turnedMs = OPEN_MS;
 
     await eventually('the channel is asked again', async () => {
       const { status } = await gateway.post(key, ask);

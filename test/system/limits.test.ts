@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { closedGate, type Gate } from '../support/closed-gate.js';
 import { eventually } from '../support/redis-server.js';
 import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
 import { makeHome, runCli, startProcess, type GatewayProcess, type Home } from './fleet.js';
-import { closedGate, rerankBody, type Gate } from './upstreams.js';
+import { rerankBody } from './upstreams.js';
 
 const MAX_IN_FLIGHT = 5;
 const HEADERS_TIMEOUT_MS = 1_000;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { closedGate } from '../support/closed-gate.js';
 import { eventually } from '../support/redis-server.js';
 import {
   onlyChannel,
@@ -7,7 +8,7 @@ import {
   type TestUpstream,
 } from '../support/upstream.js';
 import { startFleet, type Fleet, type Reply } from './fleet.js';
-import { closedGate, rerankBody } from './upstreams.js';
+import { rerankBody } from './upstreams.js';
 
 const PRICE = 7;
 const DEADLINE_MS = 2_500;

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { closedGate, type Gate } from '../support/closed-gate.js';
 import { eventually } from '../support/redis-server.js';
 import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
 import { startFleet, type Fleet, type Reply } from './fleet.js';
-import { closedGate, rerankBody, type Gate } from './upstreams.js';
+import { rerankBody } from './upstreams.js';
 
 const PRICE = 3;
 const QUOTA = 3_000;

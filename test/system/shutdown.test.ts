@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemCode } from '../../src/core/errors.js';
+import { closedGate, type Gate } from '../support/closed-gate.js';
 import { eventually, startRedis, type RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
@@ -17,7 +18,7 @@ import {
   type Home,
   type KeyRecord,
 } from './fleet.js';
-import { closedGate, rerankBody, type Gate } from './upstreams.js';
+import { rerankBody } from './upstreams.js';
 
 const PRICE = 5;
 const QUOTA = 100;
