@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startStubs, type SeenCall, type Stubs } from '../stubs/server.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
+import { until } from '../support/until.js';
 
 let stubs: Stubs;
 let gateway: TestGateway;
@@ -24,7 +25,7 @@ async function start(
   gateway = await startGateway({
     channels,
     prices: { default: { per_million_tokens: 1_000_000 } },
-    gateway: { attempt_timeout_ms: 10_000, ...settings },
+    gateway: { attempt_timeout_ms: 20_000, ...settings },
   });
   return gateway.createKey();
 }
@@ -220,7 +221,7 @@ describe('chat models as rankers', () => {
     );
     const spent = words.reduce((sum, count) => sum + count + 9, 0);
     expect(reply.body.usage.total_tokens).toBe(spent);
-    await gateway.app.gateway.settlements.drained(Date.now() + 5_000);
+    await gateway.app.gateway.settlements.drained();
     expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(100_000 - spent);
   });
 
@@ -400,9 +401,8 @@ describe('a ranking by several calls', () => {
     leave.abort();
 
     await expect(asked).rejects.toThrow();
-    const until = Date.now() + 5_000;
-    while (closed < 3 && Date.now() < until) await new Promise((resolve) => setImmediate(resolve));
-    expect([closed, upstream.seen.length]).toEqual([3, 3]);
+    await until('all three are closed', () => closed === 3);
+    expect(upstream.seen).toHaveLength(3);
   });
 
   it('ends the calls under way when one fails, and asks the next channel', async () => {
@@ -433,8 +433,7 @@ describe('a ranking by several calls', () => {
 
     expect(reply.status).toBe(200);
     expect(reply.body.results[0]?.index).toBe(7);
-    const until = Date.now() + 5_000;
-    while (closed < 1 && Date.now() < until) await new Promise((resolve) => setImmediate(resolve));
-    expect([closed, upstream.seen.length]).toEqual([1, 2]);
+    await until('the other one is closed', () => closed === 1);
+    expect(upstream.seen).toHaveLength(2);
   });
 });

@@ -1,13 +1,15 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { types } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { EnclosedJson } from '../../src/core/json/enclosed.js';
+import { ReplyRoom } from '../../src/gateway/reply-room.js';
 import { createScope } from '../../src/gateway/scope.js';
 import type { UpstreamRequest } from '../../src/gateway/transport.js';
 import { Upstream, type UpstreamOptions } from '../../src/gateway/upstream.js';
 import { opened } from '../support/opened.js';
 import { deferred } from '../support/deferred.js';
+import { until } from '../support/until.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
 
 const open = opened();
@@ -57,7 +59,7 @@ const post = (origin: string, more: Partial<UpstreamRequest> = {}): UpstreamRequ
   method: 'POST',
   headers: [],
   body: '{}',
-  timeoutMs: 5_000,
+  timeoutMs: 20_000,
   stillWanted: () => true,
   ...more,
 });
@@ -457,9 +459,13 @@ describe('the room for replies', () => {
   it('is shared, and no upstream gets more than half of it', async () => {
     const upstream = upstreamWith({ maxReplyBytesInFlight: 1_000 });
     const [one, two] = [await unfinished(), await unfinished()];
+    const taken = jest.spyOn(ReplyRoom.prototype, 'take');
     const first = upstream.send(post(one.url));
     const second = upstream.send(post(two.url));
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    // Each byte is counted twice: among all, and among those of its upstream.
+    const counted = (): number => taken.mock.calls.reduce((sum, [bytes]) => sum + bytes, 0);
+    await until('both have arrived', () => counted() === 4 * (BODY.length - 1));
+    taken.mockRestore();
 
     await expect(upstream.send(post(one.url))).rejects.toMatchObject({ fault: 'no_room' });
     const third = await server(BODY);
