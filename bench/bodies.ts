@@ -32,6 +32,8 @@ const EMOJI = [
   'Vault sealed again 🔒😱 opened it by hand 🔓💪 writing it up 📝',
 ];
 
+const TITLES = ['Red shoes', 'USB-C cable, 2 m', 'Lamp "Oslo"', 'Kyoto', 'Café table', 'Tea'];
+
 export const BODIES = {
   prose: { title: 'prose with line breaks and quotes', sentences: ENGLISH },
   chinese: { title: 'Chinese as UTF-8', sentences: CHINESE },
@@ -47,6 +49,7 @@ export const BODIES = {
     returned: true,
   },
   lone: { title: 'prose with half a character', sentences: [...ENGLISH, 'Half: \ud83d.'] },
+  short: { title: 'short titles', sentences: TITLES, separator: ' ', characters: 24 },
   plain: { title: 'prose without any escape', sentences: [ENGLISH[1] ?? ''], separator: ' ' },
 } as const satisfies Readonly<Record<string, Body>>;
 
@@ -57,6 +60,8 @@ interface Body {
   readonly sentences: readonly string[];
   /** Between sentences; a line break by default. */
   readonly separator?: string;
+  /** The length of a document, whatever their number. */
+  readonly characters?: number;
   /** Whether everything beyond ASCII is written as `\uXXXX`, as Python's `json.dumps` does. */
   readonly escaped?: boolean;
   /** Whether documents are objects with `text` and an id. */
@@ -67,8 +72,8 @@ interface Body {
 
 /** The texts of a body's documents. */
 export function textsOf(name: BodyName, documents: number): readonly string[] {
-  const { sentences, separator = '\n' }: Body = BODIES[name];
-  const length = CHARACTERS[documents] ?? OTHERWISE;
+  const { sentences, separator = '\n', characters }: Body = BODIES[name];
+  const length = characters ?? CHARACTERS[documents] ?? OTHERWISE;
   return Array.from({ length: documents }, (_, index) => {
     let text = `${index}. `;
     for (let at = index; text.length < length; at += 1) {

@@ -152,18 +152,35 @@ const BODY_NAMES: readonly BodyName[] = [
   'cyrillic-escaped',
   'emoji-escaped',
   'objects',
+  'short',
 ];
 const SIZES = [10, 100, 1000];
 
 console.log(`Node ${process.version}; gigabytes a second\n`);
-const header = ['', ...BODY_NAMES.flatMap((name) => SIZES.map((size) => `${name} ${size}`))];
-const bodies = BODY_NAMES.flatMap((name) =>
+const texts = BODY_NAMES.flatMap((name) =>
   SIZES.map((size) => ({
+    title: `${name} ${size}`,
     size,
     body: requestJson(name, size, 'bench'),
     ofObjects: 'objects' in BODIES[name],
   })),
 );
+/** Beside each text 100 numbers, of which one or two digits are all there is of most. */
+const vectors = SIZES.map((size) => ({
+  title: `vectors ${size}`,
+  size,
+  body: Buffer.from(
+    JSON.stringify({
+      documents: Array.from({ length: size }, (_, index) => ({
+        text: `${index}`,
+        vector: Array.from({ length: 100 }, (_value, at) => ((index + at) * 7919) % 131),
+      })),
+    }),
+  ),
+  ofObjects: true,
+}));
+const bodies = [...texts, ...vectors];
+const header = ['', ...bodies.map(({ title }) => title)];
 const best = WAYS.map(() => bodies.map(() => 0));
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const [at, { body, size, ofObjects }] of bodies.entries()) {

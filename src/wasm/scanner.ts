@@ -1,6 +1,7 @@
 /**
- * Walks over JSON text in windows, validates all of it, and notes where the documents of a request lie: sixteen bytes at a
- * time inside strings, one step per escape and token. AssemblyScript: TypeScript's syntax, WebAssembly's types.
+ * Walks over JSON text in windows, validates all of it, and notes where the documents of a request lie: sixty-four bytes at a
+ * time inside strings and in lists of short strings or numbers, one step for each other token. AssemblyScript: TypeScript's
+ * syntax, WebAssembly's types.
  *
  * The host copies the text into the window piece by piece and calls `run`; the globals below keep whatever spans two
  * windows. Only strings that are values may be cut anywhere. If the window's end cuts any other token, `run` stops in front
@@ -11,7 +12,10 @@
 
 // Memory: tables, names, findings, window. The host reads these numbers from the exports.
 const HEX: i32 = 0;
+/** For each byte, whether it makes an escape, and whether white space in a text may begin with it. */
 const ESCAPES: i32 = 256;
+const IS_ESCAPE: u8 = 1;
+const MAY_BE_BLANK: u8 = 2;
 export const LISTS: i32 = 512;
 /** Bytes per name: its length, then the name; none is as long as nothing. */
 export const NAME_SIZE: i32 = 64;
@@ -60,6 +64,8 @@ const COLON: i32 = 4;
 const AFTER_VALUE: i32 = 5;
 const IN_STRING: i32 = 6;
 const NOTHING: i32 = 7;
+/** A value in an array, behind a comma. */
+const ELEMENT: i32 = 8;
 
 /** Deeper text is left to the plain parser. */
 const MAX_DEPTH: i32 = 256;
@@ -68,6 +74,12 @@ const WORD_LEVELS: i32 = 64;
 
 /** The bytes that every two escapes of six bytes have in common. */
 const PAIR_OF_HEADS = i8x16(0x5c, 0x75, 0, 0, 0, 0, 0x5c, 0x75, 0, 0, 0, 0, 0, 0, 0, 0);
+
+/** How many strings may end in 64 bytes. */
+const MAX_SHORT: i32 = 32;
+/** From so many bytes on a string is not short, and one that turns out not to be is followed by so many that may not be, either. */
+const SHORT: i32 = 48;
+const WAIT: i32 = 8;
 
 /** Every second lane: adding to a run of backslashes carries through it, and tells by this whether it is odd. */
 const ODD_LANES: u64 = 0xaaaaaaaaaaaaaaaa;
@@ -146,6 +158,8 @@ let isText: bool = false;
 let isBlank: bool = false;
 /** From how many bytes on strings in arrays are noted; 0 for none. */
 let longFrom: i32 = 0;
+/** How many strings are walked over one by one before short ones are looked at many at a time. */
+let waiting: i32 = 1;
 
 /** Fills the tables; called once. */
 export function prepare(): void {
@@ -163,6 +177,16 @@ export function prepare(): void {
   store<u8>(ESCAPES + 0x6e, 1); // n
   store<u8>(ESCAPES + 0x72, 1); // r
   store<u8>(ESCAPES + 0x74, 1); // t
+  for (let byte: i32 = 0; byte <= 0x22; byte += 1) markBlank(byte);
+  markBlank(0x5c);
+  for (let byte: i32 = 0x80; byte < 0x100; byte += 1) {
+    // What is beyond ASCII begins with one of these, if it is white space.
+    if (byte == 0xc2 || (byte >= 0xe1 && byte <= 0xe3) || byte == 0xef) markBlank(byte);
+  }
+}
+
+function markBlank(byte: i32): void {
+  store<u8>(ESCAPES + byte, load<u8>(ESCAPES + byte) | MAY_BE_BLANK);
 }
 
 /**
@@ -172,6 +196,7 @@ export function prepare(): void {
  */
 export function begin(howMany: i32, leastLong: i32, howManyFields: i32, list: i32): void {
   longFrom = leastLong;
+  waiting = 1;
   fieldedList = list;
   wantedFields = howManyFields;
   fields = 0;
@@ -334,7 +359,12 @@ function walkToken(byte: u8, at: i32, end: i32): i32 {
   switch (state) {
     case FIRST_VALUE:
       if (byte == 0x5d) return close(at, end);
-      return walkValue(byte, at, end);
+    // Falls through, as what is nothing for there is a value by itself.
+    case ELEMENT:
+      if (byte == 0x22 ? waiting == 0 : byte <= 0x39) {
+        const next = walkElements(byte, at, end);
+        if (next != at) return next;
+      }
     case VALUE:
       return walkValue(byte, at, end);
     case FIRST_KEY:
@@ -350,7 +380,7 @@ function walkToken(byte: u8, at: i32, end: i32): i32 {
       const inObject = (objects & 1) == 1;
       if (byte == 0x2c) {
         values += 1;
-        state = inObject ? KEY : VALUE;
+        state = inObject ? KEY : ELEMENT;
         return at + 1;
       }
       if (byte != (inObject ? 0x7d : 0x5d)) return FAILED;
@@ -359,6 +389,13 @@ function walkToken(byte: u8, at: i32, end: i32): i32 {
     default:
       return FAILED;
   }
+}
+
+/** In an array, many of the same kind may follow a short string or a number. Returns `at` if this is nothing for here. */
+function walkElements(byte: u8, at: i32, end: i32): i32 {
+  const isElement = inList && depth == listDepth;
+  if (byte == 0x22) return isElement && fields > 0 ? at : walkStrings(at, end, isElement);
+  return isElement ? FAILED : walkNumbers(at, end);
 }
 
 function walkValue(byte: u8, at: i32, end: i32): i32 {
@@ -464,7 +501,7 @@ function walkComma(at: i32, end: i32): i32 {
     return at;
   }
   values += 1;
-  state = (objects & 1) == 1 ? KEY : VALUE;
+  state = (objects & 1) == 1 ? KEY : ELEMENT;
   return behindSpace(at + 1, end);
 }
 
@@ -711,7 +748,8 @@ function isName(name: i32, start: i32, length: i32): bool {
 function walkString(from: i32, end: i32): i32 {
   let at = from;
   if (isBlank) {
-    at = walkBlanks(at, end);
+    if (mayBeBlank(at)) at = walkBlanks(at, end);
+    else isBlank = false;
     if (isBlank && (at >= end || load<u8>(at) != 0x22)) return at;
   }
   // Many strings are short.
@@ -719,6 +757,7 @@ function walkString(from: i32, end: i32): i32 {
   const special = at + ctz(lanes);
   if (lanes != 0 && special < end && load<u8>(special) == 0x22) at = special;
   else at = walkText(lanes == 0 ? at + 16 : at, end);
+  waiting = at - from < SHORT ? max(waiting - 1, 0) : max(waiting, 1);
   // At the end of the window, or before an escape that it cuts.
   if (at == FAILED || at >= end || load<u8>(at) != 0x22) return at;
   if (nextField >= 0) {
@@ -737,6 +776,133 @@ function walkString(from: i32, end: i32): i32 {
     noteLong(at + 1 + shift);
   }
   return walkComma(at + 1, end);
+}
+
+/**
+ * Walks over strings of an array that follow one another, from the quote of the first one on, sixty-four bytes at a time: which
+ * bytes are in strings follows from the quotes, and outside there may only be a comma behind each, and white space behind that.
+ * Returns where something else comes, or the beginning of a string that is not for here: it is long, is cut, or has escapes of
+ * six bytes.
+ */
+export function walkStrings(from: i32, end: i32, areElements: bool): i32 {
+  let at = from;
+  let start = from;
+  // What is known of the first of the bytes: whether it is in a string (all bits or none), is escaped, is behind a string, and
+  // whether a string may begin there (the lowest bit).
+  let inside: u64 = 0;
+  let escapedFirst: u64 = 0;
+  let behindString: u64 = 0;
+  let due: u64 = 1;
+  while (at < end && !(areElements && rows + MAX_SHORT > maxRows)) {
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const c = v128.load(at, 32);
+    const d = v128.load(at, 48);
+    let quotes = bitsOf(isByte(a, 0x22), isByte(b, 0x22), isByte(c, 0x22), isByte(d, 0x22));
+    const slashes = bitsOf(isByte(a, 0x5c), isByte(b, 0x5c), isByte(c, 0x5c), isByte(d, 0x5c));
+    const controls = bitsOf(upTo(a, 0x1f), upTo(b, 0x1f), upTo(c, 0x1f), upTo(d, 0x1f));
+    const commas = bitsOf(isByte(a, 0x2c), isByte(b, 0x2c), isByte(c, 0x2c), isByte(d, 0x2c));
+    let spaces = bitsOf(isByte(a, 0x20), isByte(b, 0x20), isByte(c, 0x20), isByte(d, 0x20));
+    if (controls != 0) spaces |= bitsOf(isBreak(a), isBreak(b), isBreak(c), isBreak(d));
+    let stops = behindEnd(at, end);
+    if ((slashes | escapedFirst) != 0) {
+      const heads = slashes & ~escapedFirst;
+      const codes = (((heads << 1) | ODD_LANES) - heads) ^ ODD_LANES;
+      const escaped = (codes ^ heads) | escapedFirst;
+      stops |= escaped & ~(quotes | bitsOf(isLetter(a), isLetter(b), isLetter(c), isLetter(d)));
+      quotes &= ~escaped;
+      escapedFirst = (codes & heads) >>> 63;
+    }
+    const within = parityOf(quotes) ^ inside;
+    const opening = quotes & within;
+    const closing = quotes & ~within;
+    const outside = ~(within | closing);
+    const behind = (closing << 1) | behindString;
+    const separators = commas & behind & outside;
+    const blank = spaces & outside;
+    const dues = ((separators | blank) << 1) | due;
+    stops |= ((opening | blank) & ~dues) | (outside & ~(separators | blank)) | (controls & within);
+    const first = ctz(stops);
+    const done = below(first);
+    values += popcnt(separators & done) as i32;
+    let starts = opening & done;
+    let ends = closing & done;
+    if (areElements) {
+      if (inside == 0) {
+        start = at + (ctz(starts) as i32);
+        starts &= starts - 1;
+      }
+      while (ends != 0) {
+        noteShort(start, at + (ctz(ends) as i32));
+        ends &= ends - 1;
+        start = at + (ctz(starts) as i32);
+        starts &= starts - 1;
+      }
+    } else if (starts != 0) {
+      start = at + 63 - (clz(starts) as i32);
+    }
+    if (first < 64) {
+      inside = (((within << 1) | (inside & 1)) >>> first) & 1;
+      behindString = (behind >>> first) & 1;
+      at += first as i32;
+      break;
+    }
+    at += 64;
+    inside = 0 - (within >>> 63);
+    behindString = closing >>> 63;
+    due = (separators | blank) >>> 63;
+    if (quotes == 0 && inside != 0) break;
+  }
+  if (inside == 0) {
+    state = behindString == 0 ? ELEMENT : AFTER_VALUE;
+    return at;
+  }
+  waiting = WAIT;
+  state = ELEMENT;
+  return start;
+}
+
+/** The bits below the `first` one that is set; all of them if none is. */
+function below(first: u64): u64 {
+  return first == 64 ? ~(0 as u64) : ((1 as u64) << first) - 1;
+}
+
+/** A bit for each of sixty-four bytes that is behind the end. */
+function behindEnd(at: i32, end: i32): u64 {
+  return end - at < 64 ? ~(0 as u64) << ((end - at) as u64) : 0;
+}
+
+/** For each bit, whether the number of bits that are set up to it is odd. */
+function parityOf(bits: u64): u64 {
+  let parity = bits ^ (bits << 1);
+  parity ^= parity << 2;
+  parity ^= parity << 4;
+  parity ^= parity << 8;
+  parity ^= parity << 16;
+  return parity ^ (parity << 32);
+}
+
+/** White space that is a control character. */
+function isBreak(bytes: v128): v128 {
+  return v128.or(v128.or(isByte(bytes, 0x0a), isByte(bytes, 0x0d)), isByte(bytes, 0x09));
+}
+
+/** Notes an element that is a string, by the places of its quotes. */
+function noteShort(start: i32, last: i32): void {
+  const place = ((start + shift) as u32 as u64) | (((last + 1 + shift) as u32 as u64) << 32);
+  const row = ROWS + rows * ROW_SIZE;
+  store<u64>(row, place);
+  store<u64>(row, place, 8);
+  rows += 1;
+  if (mayBeBlank(start + 1)) {
+    isBlank = true;
+    walkBlanks(start + 1, last + 1);
+    if (isBlank) {
+      store<i32>(BLANKS + blanks * 4, count);
+      blanks += 1;
+    }
+  }
+  count += 1;
 }
 
 /** Notes the string that ends at `stringEnd`, if it is long and in an array. */
@@ -943,7 +1109,7 @@ function walkEscapes(from: i32, end: i32): i32 {
     if (at + 2 > end) return at;
     const letter = load<u8>(at, 1);
     if (letter != 0x75) {
-      if (load<u8>(ESCAPES + letter) == 0) return FAILED;
+      if ((load<u8>(ESCAPES + letter) & IS_ESCAPE) == 0) return FAILED;
       at += 2;
       continue;
     }
@@ -995,6 +1161,11 @@ function hexAt(at: i32): i32 {
   const fourth = load<u8>(HEX + load<u8>(at, 3)) as i32;
   if ((first | second | third | fourth) > 15) return -1;
   return (first << 12) | (second << 8) | (third << 4) | fourth;
+}
+
+/** Whether the byte at `at` ends a string, or white space may begin with it. */
+function mayBeBlank(at: i32): bool {
+  return (load<u8>(ESCAPES + load<u8>(at)) & MAY_BE_BLANK) != 0;
 }
 
 /** Returns the position after leading white space, however it is written. `isBlank` stays unless something else follows. */
@@ -1063,7 +1234,7 @@ function isDigit(byte: u8): bool {
 function walkDigits(from: i32, end: i32): i32 {
   let at = from;
   while (at < end) {
-    const others = ~i8x16.bitmask(upTo(i8x16.sub(v128.load(at), i8x16.splat(0x30)), 9)) & 0xffff;
+    const others = ~i8x16.bitmask(areDigits(v128.load(at))) & 0xffff;
     if (others != 0) return min(at + ctz(others), end);
     at += 16;
   }
@@ -1094,6 +1265,63 @@ function walkNumber(start: i32, end: i32): i32 {
     if (at == digits) return at < end ? FAILED : start;
   }
   return at < end ? at : start;
+}
+
+/**
+ * Walks over numbers of an array that follow one another, sixty-four bytes at a time, whose grammar is judged for all of them at once.
+ * Returns the position behind the last comma between them, or behind the last number if that ends the array.
+ */
+export function walkNumbers(from: i32, end: i32): i32 {
+  let at = from;
+  while (at < end) {
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const c = v128.load(at, 32);
+    const d = v128.load(at, 48);
+    const digits = bitsOf(areDigits(a), areDigits(b), areDigits(c), areDigits(d));
+    const zeros = bitsOf(isByte(a, 0x30), isByte(b, 0x30), isByte(c, 0x30), isByte(d, 0x30));
+    const commas = bitsOf(isByte(a, 0x2c), isByte(b, 0x2c), isByte(c, 0x2c), isByte(d, 0x2c));
+    const spaces = bitsOf(isByte(a, 0x20), isByte(b, 0x20), isByte(c, 0x20), isByte(d, 0x20));
+    const begins = ((commas | spaces) << 1) | 1;
+    const others = ~(digits | commas | spaces);
+    const dots =
+      others & bitsOf(isByte(a, 0x2e), isByte(b, 0x2e), isByte(c, 0x2e), isByte(d, 0x2e));
+    const minuses =
+      others & bitsOf(isByte(a, 0x2d), isByte(b, 0x2d), isByte(c, 0x2d), isByte(d, 0x2d));
+    const es =
+      others & bitsOf(isLower(a, 0x65), isLower(b, 0x65), isLower(c, 0x65), isLower(d, 0x65));
+    const pluses =
+      es == 0 ? 0 : bitsOf(isByte(a, 0x2b), isByte(b, 0x2b), isByte(c, 0x2b), isByte(d, 0x2b));
+    const signs = (minuses | pluses) & (es << 1);
+    const negative = minuses & begins;
+    // A digit is due before a comma, a dot and an e, a comma before white space, and signs have places of their own: so nothing
+    // but digits is left to follow a sign or a dot.
+    let stops = behindEnd(at, end) | ((commas | dots | es) & ~(digits << 1));
+    stops |= (spaces & ~begins) | (others & ~(dots | es | signs | negative));
+    // No digit follows a zero at the beginning, no dot or e follows digits that are behind one of them already.
+    stops |= ((zeros & (begins | (negative << 1))) << 1) & digits;
+    const fractions = (dots << 1) & digits;
+    const exponents = ((es | signs) << 1) & digits;
+    stops |= (fractions + digits) & ~digits & dots;
+    stops |= (exponents + digits) & ~digits & (dots | es);
+    const first = ctz(stops);
+    const done = commas & below(first);
+    values += popcnt(done) as i32;
+    const stop = at + (first as i32);
+    if (stop < end && load<u8>(stop) == 0x5d && (((digits << 1) >>> first) & 1) == 1) {
+      state = AFTER_VALUE;
+      return stop;
+    }
+    if (done == 0) return at;
+    state = ELEMENT;
+    at += 64 - (clz(done) as i32);
+    if (first < 64) return at;
+  }
+  return at;
+}
+
+function areDigits(bytes: v128): v128 {
+  return upTo(i8x16.sub(bytes, i8x16.splat(0x30)), 9);
 }
 
 /** Returns the position after `true`, `false` or `null`, or `at` if the window's end cuts the word. */
