@@ -1,5 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
 import { startFleet, type Fleet, type Reply } from './fleet.js';
 import { rerankBody } from './upstreams.js';
@@ -20,21 +22,23 @@ let fleet: Fleet;
 /** Calls in flight, and the most that were at once, of all accounts and of each. */
 const inFlight = new Map<string, number>();
 const most = new Map<string, number>();
+/** How many calls are in flight at once before the first one is answered. */
+let places = 0;
 
 beforeAll(async () => {
   [narrow, frugal, wide] = [await startUpstream(), await startUpstream(), await startUpstream()];
   pooled = await startUpstream();
-  bounded = await startUpstream((request, res) => {
+  bounded = await startUpstream(async (request, res) => {
     const account = String(request.headers.authorization);
     for (const counted of ['all', account]) {
       inFlight.set(counted, (inFlight.get(counted) ?? 0) + 1);
       most.set(counted, Math.max(most.get(counted) ?? 0, inFlight.get(counted) ?? 0));
     }
-    setTimeout(() => {
-      for (const counted of ['all', account])
-        inFlight.set(counted, (inFlight.get(counted) ?? 0) - 1);
-      void rankLikeCohere(request, res);
-    }, 20);
+    // As many as there may be are waited for, and those that must not come have a while to come in.
+    await until('all places are taken', () => (most.get('all') ?? 0) >= places, QUEUE_MS);
+    await wait(20);
+    for (const counted of ['all', account]) inFlight.set(counted, (inFlight.get(counted) ?? 0) - 1);
+    void rankLikeCohere(request, res);
   });
   const channel = (name: string, { url }: TestUpstream, more: Record<string, unknown>) => ({
     ...{ name, provider: 'cohere', base_url: url, api_key: 'upstream-key' },
@@ -123,6 +127,7 @@ describe('a channel with a limit on two gateways', () => {
     async () => {
       const { key } = await fleet.createKey();
       most.clear();
+      places = PLACES;
 
       const replies = await burst(key, 'places', 20 * PLACES);
 
@@ -137,6 +142,7 @@ describe('a channel with a limit on two gateways', () => {
     async () => {
       const { key } = await fleet.createKey();
       most.clear();
+      places = POOL.length;
 
       const replies = await burst(key, 'key places', 40);
 
