@@ -5,7 +5,8 @@ import { rankLikeCohere, sendJson, startUpstream, type TestUpstream } from '../s
 import { startFleet, type Fleet } from './fleet.js';
 import { rerankBody } from './upstreams.js';
 
-const STALENESS_MS = 1_000;
+/** What both gateways have to confirm a switch. */
+const STALENESS_MS = 3_000;
 const CALLERS = 8;
 
 let tagged: TestUpstream;
