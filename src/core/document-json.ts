@@ -19,6 +19,11 @@ const OPEN_LIST = Buffer.from('[');
 const CLOSE_LIST = Buffer.from(']');
 const NEXT = Buffer.from(',');
 
+/** How long a list of so many texts is, which have so many bytes together, with the marks of JSON around each. */
+export function listBytes(count: number, bytes: number): number {
+  return OPEN_LIST.length + bytes + 2 * count + Math.max(0, count - 1) + CLOSE_LIST.length;
+}
+
 /** What ends a row. */
 export const ROW_END = '}';
 

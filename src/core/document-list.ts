@@ -30,8 +30,13 @@ export interface Shown {
  */
 export interface Documents {
   readonly count: number;
-  /** UTF-8 bytes of all texts as JSON; token estimates and byte limits are based on it. */
+  /** UTF-8 bytes of all texts as JSON, as it came: byte limits are based on it. */
   readonly sizeBytes: number;
+  /**
+   * The same of what the texts mean, however it is spelled, with the marks of a list around them: token estimates are based on
+   * it.
+   */
+  readonly meantBytes: number;
   /** Whether any document has an image, with or without text. */
   readonly hasImages: boolean;
   /** Whether any document is only an image, which only a model that takes images can rank. */

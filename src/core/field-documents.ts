@@ -141,6 +141,7 @@ function* fieldTexts(
     const parsed = writer.add(found, at);
     if (parsed === undefined) return undefined;
     rows[row + 3] = writer.end;
+    rows[row + 4] = writer.meant;
     if (pace.fills(DOCUMENT_UNITS + parsed)) yield;
   }
   return { rows, ranked: yield* writer.write() };
@@ -155,7 +156,7 @@ function areInBody(
 ): boolean {
   if (heads.some((head) => head !== '')) return false;
   for (let at = 0, row = 0; at < found.length; at += width, row += ROW) {
-    let only = body[found[at] ?? 0] === QUOTE ? at : NOWHERE;
+    let only = body[found[at] ?? 0] === QUOTE ? at + OWN_TEXT : NOWHERE;
     for (let field = 0; field < heads.length; field += 1) {
       const place = at + ROW + field * FIELD;
       if ((found[place] ?? 0) === 0) continue;
@@ -167,16 +168,24 @@ function areInBody(
     rows[row + 1] = found[at + 1] ?? 0;
     rows[row + 2] = found[only] ?? 0;
     rows[row + 3] = found[only + 1] ?? 0;
+    rows[row + 4] = found[only + 2] ?? 0;
   }
   return true;
 }
 
 const NOWHERE = -1;
+/** Where a row has the text of an element that is one. */
+const OWN_TEXT = 2;
 
 /** What comes before the first value of an element, by its field, or before one that has none. */
 interface Beginnings {
-  readonly fields: readonly Kept[];
-  readonly bare: Kept;
+  readonly fields: readonly Head[];
+  readonly bare: Head;
+}
+
+/** How many bytes what comes before a value adds to the meaning of the text. */
+interface Head extends Kept {
+  readonly meant: number;
 }
 
 /** What comes before an element that is not the first: it ends the text before it. */
@@ -190,18 +199,23 @@ class LineWriter {
   readonly #first: Beginnings;
   readonly #next: Beginnings;
   /** What comes before a further value of an element. */
-  readonly #lines: readonly Kept[];
+  readonly #lines: readonly Head[];
+  #meant = 0;
 
   constructor(body: Buffer, { heads, areAllNeeded }: Lines, count: number) {
     const list = new Interleaved(body, count * heads.length + 1);
-    const begun = (start: string): Kept[] =>
-      heads.map((head) => list.keep(start + JSON.stringify(head).slice(1, -1)));
+    const begun = (start: string, meant = 0): Head[] =>
+      heads.map((head) => ({
+        ...list.keep(start + JSON.stringify(head).slice(1, -1)),
+        meant: meant + Buffer.byteLength(head),
+      }));
+    const bare = (start: string): Head => ({ ...list.keep(start), meant: 0 });
     this.#body = body;
     this.#areAllNeeded = areAllNeeded;
     this.#list = list;
-    this.#first = { fields: begun('["'), bare: list.keep('["') };
-    this.#next = { fields: begun(BETWEEN), bare: list.keep(BETWEEN) };
-    this.#lines = begun(NEXT_LINE);
+    this.#first = { fields: begun('["'), bare: bare('["') };
+    this.#next = { fields: begun(BETWEEN), bare: bare(BETWEEN) };
+    this.#lines = begun(NEXT_LINE, 1);
   }
 
   /** Where the text of the next element will start. */
@@ -214,6 +228,11 @@ class LineWriter {
     return this.#list.size + 1;
   }
 
+  /** How many bytes what it means has. */
+  get meant(): number {
+    return this.#meant;
+  }
+
   /**
    * Adds the element whose numbers are at `at`. Returns how many bytes had to be parsed; `undefined` if it lacks a field, or has
    * one that is too large for that.
@@ -224,8 +243,10 @@ class LineWriter {
     const start = found[at] ?? 0;
     if (body[start] === QUOTE) {
       list.add(bare, start + 1, (found[at + 1] ?? 0) - 1);
+      this.#meant = found[at + OWN_TEXT + 2] ?? 0;
       return 0;
     }
+    this.#meant = 0;
     let before = fields;
     let parsed = 0;
     for (let field = 0; field < fields.length; field += 1) {
@@ -236,15 +257,19 @@ class LineWriter {
       const to = found[place + 1] ?? 0;
       const head = before[field] ?? bare;
       before = this.#lines;
+      this.#meant += head.meant;
       if (body[from] === QUOTE) {
         list.add(head, from + 1, to - 1);
+        this.#meant += found[place + 2] ?? 0;
         continue;
       }
       if (to - from > MOST_VALUE_BYTES) return undefined;
       parsed += to - from;
       const value: unknown = JSON.parse(body.toString('utf8', from, to));
+      const text = JSON.stringify(value);
       list.add(head, 0, 0);
-      list.addText(JSON.stringify(JSON.stringify(value)).slice(1, -1));
+      list.addText(JSON.stringify(text).slice(1, -1));
+      this.#meant += Buffer.byteLength(text);
     }
     if (before === fields) list.add(bare, 0, 0);
     return parsed;

@@ -13,6 +13,8 @@ import { atOnce, Pace, type Steps } from './steps.js';
 export const TEXT_AND_IMAGE = ['text', 'image'] as const;
 
 const WIDTH = widthOf(TEXT_AND_IMAGE);
+/** Where a row has the text of an element that is one. */
+const OWN_TEXT = 2;
 const TEXT = ROW;
 const IMAGE = ROW + FIELD;
 const QUOTE = 0x22;
@@ -41,12 +43,12 @@ export function* imageDocuments(given: ImageList): Steps<Documents | undefined> 
   let textBytes = 0;
   for (let at = 0, row = 0; at < found.length; at += WIDTH, row += ROW) {
     const isAlone = body[found[at] ?? 0] === QUOTE;
-    const text = isAlone ? at : at + TEXT;
-    const [start = 0, end = 0] = found.subarray(text, text + 2);
+    const text = isAlone ? at + OWN_TEXT : at + TEXT;
+    const [start = 0, end = 0, meant = 0] = found.subarray(text, text + FIELD);
     const [imageStart = 0, imageEnd = 0] = found.subarray(at + IMAGE, at + IMAGE + 2);
     const isImage = imageEnd - imageStart > NO_TEXT.length && body[imageStart] === QUOTE;
     if (start === 0 ? !isImage : body[start] !== QUOTE) return undefined;
-    rows.set([found[at] ?? 0, found[at + 1] ?? 0, start, end], row);
+    rows.set([found[at] ?? 0, found[at + 1] ?? 0, start, end, meant], row);
     if (isImage) images.add(row / ROW, imageStart, imageEnd, start === 0);
     textBytes += end - start;
   }
@@ -145,6 +147,10 @@ class ImageDocuments implements Documents {
 
   get sizeBytes(): number {
     return this.#texts.sizeBytes;
+  }
+
+  get meantBytes(): number {
+    return this.#texts.meantBytes;
   }
 
   contents(): readonly Content[] {

@@ -2,7 +2,7 @@ import { type JsonBody, JsonFragment } from './json/fragment.js';
 import { encodeJson, quotedInSteps } from './json/encode.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { locatedList, ROW, Walk } from './json/scanner.js';
-import { NewTexts, WrittenTexts } from './json/written-texts.js';
+import { NewTexts, WrittenTexts, type WrittenText } from './json/written-texts.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
 import { leastTokensOf } from './tokens.js';
 import {
@@ -13,6 +13,7 @@ import {
   headsOf,
   inList,
   inTurn,
+  listBytes,
   pickStrings,
   ROW_END,
   wrapEach,
@@ -95,6 +96,7 @@ class PartDocuments implements Documents {
   /** Their texts and images as JSON, if prepared in advance. */
   #written: readonly WrittenPart[] | undefined;
   #texts: JsonFragment | undefined;
+  #meantBytes: number | undefined;
 
   constructor(
     parts: readonly DocumentPart[],
@@ -116,6 +118,17 @@ class PartDocuments implements Documents {
     return this.texts().size;
   }
 
+  get meantBytes(): number {
+    if (this.#meantBytes === undefined) {
+      let texts = 0;
+      for (const [index, { text = '' }] of this.#parts.entries()) {
+        texts += this.#written?.[index]?.meantBytes ?? Buffer.byteLength(text);
+      }
+      this.#meantBytes = listBytes(this.count, texts);
+    }
+    return this.#meantBytes;
+  }
+
   texts(): JsonFragment {
     this.#texts ??=
       this.#written === undefined
@@ -131,14 +144,13 @@ class PartDocuments implements Documents {
     const written: WrittenPart[] = [];
     const pace = new Pace(PREPARED_UNITS);
     const texts = new WrittenTexts();
-    const quoted = (text: string): Buffer | Promise<Buffer> =>
-      text.length > PREPARED_UNITS ? quotedInSteps(text, pause) : texts.add(text);
+    const quoted = (text: string): WrittenText | Promise<WrittenText> =>
+      text.length > PREPARED_UNITS ? quotedInSteps(text, pause) : texts.addMeant(text);
     for (const { text = '', image } of this.#parts) {
-      const json = quoted(text);
-      written.push({
-        text: Buffer.isBuffer(json) ? json : await json,
-        image: image === undefined ? undefined : await quoted(image),
-      });
+      const ofText = quoted(text);
+      const { json, meantBytes } = 'then' in ofText ? await ofText : ofText;
+      const ofImage = image === undefined ? undefined : await quoted(image);
+      written.push({ text: json, meantBytes, image: ofImage?.json });
       if (pace.fills(text.length + (image?.length ?? 0))) await pause();
     }
     this.#written = written;
@@ -268,11 +280,12 @@ class PartDocuments implements Documents {
     const pace = new Pace();
     const parts = this.#parts.slice();
     const written = this.#written?.slice();
-    for (const [index, json] of texts) {
+    for (const [index, { json, meantBytes }] of texts) {
       const part = parts[index];
       if (part === undefined) continue;
       parts[index] = { ...part, text: JSON.parse(json.toString()) as string };
-      if (written !== undefined) written[index] = { text: json, image: written[index]?.image };
+      if (written !== undefined)
+        written[index] = { text: json, meantBytes, image: written[index]?.image };
       if (pace.fills(json.length)) yield;
     }
     return new PartDocuments(parts, this.#sent, this.#picked, written);
@@ -296,7 +309,7 @@ class PartDocuments implements Documents {
       this.#parts.map(({ text = '', source }) => ({ text, source })),
       this.#sent,
       this.#picked,
-      this.#written?.map(({ text }) => ({ text, image: undefined })),
+      this.#written?.map((part) => ({ ...part, image: undefined })),
     );
   }
 
@@ -316,6 +329,8 @@ const PREPARED_UNITS = 262_144;
 /** A document's text (empty if it has none) and its image, both as JSON. */
 interface WrittenPart {
   readonly text: Buffer;
+  /** How many bytes of UTF-8 the text has by itself. */
+  readonly meantBytes: number;
   readonly image: Buffer | undefined;
 }
 

@@ -194,13 +194,13 @@ function logistic(logit: number): number {
 const DOCUMENTS_PER_SEARCH_UNIT = 100;
 
 /**
- * A rough count for text whose tokens were not reported: four bytes per token, the query once per document, as
- * cross-encoders read it.
+ * A rough count for text whose tokens were not reported: four bytes per token of what the text means, however it is spelled, the
+ * query once per document, as cross-encoders read it.
  */
 export function estimateTokens(query: string, documents: Documents): number {
   return Math.max(
     1,
-    Math.ceil((Buffer.byteLength(query) * documents.count + documents.sizeBytes) / 4),
+    Math.ceil((Buffer.byteLength(query) * documents.count + documents.meantBytes) / 4),
   );
 }
 

@@ -13,6 +13,7 @@ import {
   echoOf,
   headsOf,
   inTurn,
+  listBytes,
   pickStrings,
   ROW_END,
 } from './document-json.js';
@@ -28,10 +29,12 @@ const QUOTE = 0x22;
 /** Where in a row of a list the document and its text are. */
 const SOURCE = 0;
 const TEXT = 2;
+/** How long a text is meant. */
+const MEANT = 4;
 
 /**
  * Documents kept as the bytes that arrived: strings, and objects with a text. A row says where in `bytes` a document starts and
- * ends, and where in `ranked`, which may be the same, its text does.
+ * ends, where in `ranked`, which may be the same, its text does, and how many bytes what that means has.
  */
 class SentDocuments implements Documents {
   readonly count: number;
@@ -50,6 +53,7 @@ class SentDocuments implements Documents {
   readonly #replaced: LoneHalves | undefined;
   #texts: JsonFragment | undefined;
   #sizeBytes: number | undefined;
+  #meantBytes: number | undefined;
 
   constructor(
     bytes: Buffer,
@@ -76,6 +80,16 @@ class SentDocuments implements Documents {
         ? this.#whole.length
         : 2 + this.#bytesOf(TEXT) + Math.max(0, this.count - 1);
     return this.#sizeBytes;
+  }
+
+  get meantBytes(): number {
+    if (this.#meantBytes === undefined) {
+      const rows = this.#rows;
+      let texts = 0;
+      for (let at = MEANT; at < rows.length; at += ROW) texts += rows[at] ?? 0;
+      this.#meantBytes = listBytes(this.count, texts);
+    }
+    return this.#meantBytes;
   }
 
   texts(): JsonFragment {
@@ -230,11 +244,13 @@ class SentDocuments implements Documents {
     if (this.#blanks.length === 0) return this;
     // One text stands for all of them.
     const piece = Buffer.from(JSON.stringify(text));
+    const meant = Buffer.byteLength(text);
     const start = this.#ranked.length;
     const rows = this.#rows.slice();
     for (const index of this.#blanks) {
       rows[index * ROW + TEXT] = start;
       rows[index * ROW + TEXT + 1] = start + piece.length;
+      rows[index * ROW + MEANT] = meant;
     }
     const ranked = Owned.uncleared(start + piece.length).bytes;
     copyBytes(this.#ranked, ranked, 0);
@@ -250,11 +266,12 @@ class SentDocuments implements Documents {
     // Where all are replaced, nothing of what was there is needed.
     const pieces = texts.size === this.count ? [] : [this.#ranked];
     let end = pieces[0]?.length ?? 0;
-    for (const [index, piece] of texts) {
-      pieces.push(piece);
+    for (const [index, { json, meantBytes }] of texts) {
+      pieces.push(json);
       rows[index * ROW + TEXT] = end;
-      end += piece.length;
+      end += json.length;
       rows[index * ROW + TEXT + 1] = end;
+      rows[index * ROW + MEANT] = meantBytes;
     }
     const ranked = yield* joined(pieces, end);
     texts.giveBack();

@@ -50,7 +50,7 @@ export const zeroentropy = defineDialect<Kept>({
       actual_latency_mode: mode,
       e2e_latency: scoreJson(elapsedMs / 1000),
       inference_latency: scoreJson(elapsedMs / 1000),
-      total_bytes: perDocument * documents.count + documents.sizeBytes,
+      total_bytes: perDocument * documents.count + documents.meantBytes,
       total_tokens: ranking.usage.inputTokens,
     });
   },

@@ -33,16 +33,23 @@ const UNESCAPED: i32 = LISTS + MAX_LISTS * LIST_SIZE;
 /** Members of elements that are located, whatever they are. */
 export const FIELDS: i32 = UNESCAPED + NAME_SIZE;
 export const MAX_FIELDS: i32 = 8;
-/** Bytes per field of an element: where its value starts and ends, or nothing if it has none. */
-const FIELD_SIZE: i32 = 8;
+/** Bytes per field of an element: where its value starts and ends, or nothing if it has none, and how long it is meant, if it is a string. */
+const FIELD_SIZE: i32 = 12;
 /** Those of the current element. */
 const PLACES: i32 = FIELDS + MAX_FIELDS * NAME_SIZE;
 /** For every sixty-four levels, one word of what the levels around them are. */
 const OUTER: i32 = PLACES + MAX_FIELDS * FIELD_SIZE;
-export const ROWS: i32 = 8192;
+/**
+ * For each byte of ASCII, sixteen of it, and behind them other constants. What a loop compares with is loaded from here: a constant is
+ * put together anew whenever it is used, in as many steps as it takes to compare.
+ */
+const LANES: i32 = 8192;
+const PAIR_OF_HEADS: i32 = LANES + 128 * 16;
+const LETTERS: i32 = PAIR_OF_HEADS + 16;
+export const ROWS: i32 = LETTERS + 16;
 export const MAX_ROWS: i32 = 4096;
-/** Bytes per element: where it starts and ends, and where its text starts and ends; its fields follow. */
-const ROW_SIZE: i32 = 16;
+/** Bytes per element: where it starts and ends, where its text starts and ends, and how long that is meant; its fields follow. */
+const ROW_SIZE: i32 = 20;
 export const BLANKS: i32 = ROWS + MAX_ROWS * ROW_SIZE;
 export const WINDOW: i32 = BLANKS + MAX_ROWS * 4;
 /** There is room after the window, because reads of sixteen bytes may run past its end. */
@@ -72,9 +79,6 @@ const MAX_DEPTH: i32 = 256;
 /** Each level takes one bit of a word. */
 const WORD_LEVELS: i32 = 64;
 
-/** The bytes that every two escapes of six bytes have in common. */
-const PAIR_OF_HEADS = i8x16(0x5c, 0x75, 0, 0, 0, 0, 0x5c, 0x75, 0, 0, 0, 0, 0, 0, 0, 0);
-
 /** How many strings may end in 64 bytes. */
 const MAX_SHORT: i32 = 32;
 /** From so many bytes on a string is not short, and one that turns out not to be is followed by so many that may not be, either. */
@@ -88,8 +92,6 @@ const UNIT_LANES: u64 = 0x0082082082082082;
 /** Where the `u` of an escape that reaches beyond 64 bytes is. */
 const LAST_LANES: u64 = 0xf000000000000000;
 const LAST_LANE: u64 = 0x8000000000000000;
-/** By their lower halves, what makes an escape with a backslash. */
-const LETTERS = i8x16(-1, -1, 0x72, -1, 0x74, -1, 0x66, -1, -1, -1, -1, -1, 0x5c, -1, 0x6e, 0x2f);
 
 let state: i32 = VALUE;
 let depth: i32 = 0;
@@ -132,6 +134,7 @@ let listValues: i32 = 0;
 let sourceStart: i32 = 0;
 let textStart: i32 = 0;
 let textEnd: i32 = 0;
+let textMeant: i32 = 0;
 /** How many of the steps to the text lead to where the walk is. */
 let reach: i32 = 0;
 /** One bit for each step that the element has, and for each field. */
@@ -156,6 +159,8 @@ let fieldStart: i32 = 0;
 let isText: bool = false;
 /** Whether it is a text, and only white space so far. */
 let isBlank: bool = false;
+/** How many bytes its escapes take beyond those of what they mean, in UTF-8. */
+let spared: i32 = 0;
 /** From how many bytes on strings in arrays are noted; 0 for none. */
 let longFrom: i32 = 0;
 /** How many strings are walked over one by one before short ones are looked at many at a time. */
@@ -169,6 +174,16 @@ export function prepare(): void {
     store<u8>(HEX + 0x41 + digit - 10, digit as u8);
     store<u8>(HEX + 0x61 + digit - 10, digit as u8);
   }
+  for (let byte: i32 = 0; byte < 128; byte += 1) {
+    v128.store(LANES + 16 * byte, i8x16.splat(byte as u8));
+  }
+  // The bytes that every two escapes of six bytes have in common.
+  v128.store(PAIR_OF_HEADS, i8x16(0x5c, 0x75, 0, 0, 0, 0, 0x5c, 0x75, 0, 0, 0, 0, 0, 0, 0, 0));
+  // By their lower halves, what makes an escape with a backslash.
+  v128.store(
+    LETTERS,
+    i8x16(-1, -1, 0x72, -1, 0x74, -1, 0x66, -1, -1, -1, -1, -1, 0x5c, -1, 0x6e, 0x2f),
+  );
   store<u8>(ESCAPES + 0x22, 1); // "
   store<u8>(ESCAPES + 0x5c, 1); // \
   store<u8>(ESCAPES + 0x2f, 1); // /
@@ -414,6 +429,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     isText = isElement || textIsNext || nextField >= 0;
     isBlank = isText;
     if (isText || longFrom > 0) textStart = at + shift;
+    spared = 0;
     state = IN_STRING;
     imageIsNext = false;
     return at + 1;
@@ -469,7 +485,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
   if (next > at) {
     if (nextField >= 0) {
       // The value null is none.
-      if (byte != 0x6e) noteField(nextField, at + shift, next + shift);
+      if (byte != 0x6e) noteField(nextField, at + shift, next + shift, 0);
       nextField = -1;
     }
     return walkComma(next, end);
@@ -478,7 +494,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
 }
 
 function clearFields(): void {
-  for (let field: i32 = 0; field < fields; field += 1) store<u64>(PLACES + field * FIELD_SIZE, 0);
+  for (let place: i32 = 0; place < fields * FIELD_SIZE; place += 4) store<i32>(PLACES + place, 0);
 }
 
 function openFieldAt(at: i32): void {
@@ -488,9 +504,11 @@ function openFieldAt(at: i32): void {
 }
 
 /** Notes where the value of a field is. Where there are several, each has its name before it, and none is blank. */
-function noteField(field: i32, start: i32, end: i32): void {
-  store<i32>(PLACES + field * FIELD_SIZE, start);
-  store<i32>(PLACES + field * FIELD_SIZE, end, 4);
+function noteField(field: i32, start: i32, end: i32, meant: i32): void {
+  const place = PLACES + field * FIELD_SIZE;
+  store<i32>(place, start);
+  store<i32>(place, end, 4);
+  store<i32>(place, meant, 8);
   textIsBlank = false;
 }
 
@@ -538,7 +556,7 @@ function close(at: i32, end: i32): i32 {
     } else if (depth == listDepth + reach) {
       reach -= 1;
     } else if (openField >= 0 && depth == listDepth + 1 + reach) {
-      noteField(openField, fieldStart, at + 1 + shift);
+      noteField(openField, fieldStart, at + 1 + shift, 0);
       openField = -1;
     }
   }
@@ -554,9 +572,9 @@ function note(sourceEnd: i32): void {
   store<i32>(row, sourceEnd, 4);
   store<i32>(row, textStart, 8);
   store<i32>(row, textEnd, 12);
-  for (let field: i32 = 0; field < fields; field += 1) {
-    const place = field * FIELD_SIZE;
-    store<u64>(row + place, load<u64>(PLACES + place), ROW_SIZE);
+  store<i32>(row, textMeant, 16);
+  for (let place: i32 = 0; place < fields * FIELD_SIZE; place += 4) {
+    store<i32>(row + place, load<i32>(PLACES + place), ROW_SIZE);
   }
   rows += 1;
   if (textIsBlank) {
@@ -761,13 +779,14 @@ function walkString(from: i32, end: i32): i32 {
   // At the end of the window, or before an escape that it cuts.
   if (at == FAILED || at >= end || load<u8>(at) != 0x22) return at;
   if (nextField >= 0) {
-    noteField(nextField, textStart, at + 1 + shift);
+    noteField(nextField, textStart, at + 1 + shift, meantUpTo(at));
     textIsBlank = isBlank && fields == 1;
     nextField = -1;
   } else if (isText) {
     textIsNext = false;
     textIsBlank = isBlank;
     textEnd = at + 1 + shift;
+    textMeant = meantUpTo(at);
     if (depth == listDepth) note(textEnd);
   } else if (depth == 0) {
     state = NOTHING;
@@ -793,6 +812,8 @@ export function walkStrings(from: i32, end: i32, areElements: bool): i32 {
   let escapedFirst: u64 = 0;
   let behindString: u64 = 0;
   let due: u64 = 1;
+  // Escapes of the string that is not noted yet, in the bytes before these.
+  let escapesBefore: i32 = 0;
   while (at < end && !(areElements && rows + MAX_SHORT > maxRows)) {
     const a = v128.load(at);
     const b = v128.load(at, 16);
@@ -805,13 +826,15 @@ export function walkStrings(from: i32, end: i32, areElements: bool): i32 {
     let spaces = bitsOf(isByte(a, 0x20), isByte(b, 0x20), isByte(c, 0x20), isByte(d, 0x20));
     if (controls != 0) spaces |= bitsOf(isBreak(a), isBreak(b), isBreak(c), isBreak(d));
     let stops = behindEnd(at, end);
+    let escapes: u64 = 0;
     if ((slashes | escapedFirst) != 0) {
       const heads = slashes & ~escapedFirst;
       const codes = (((heads << 1) | ODD_LANES) - heads) ^ ODD_LANES;
       const escaped = (codes ^ heads) | escapedFirst;
       stops |= escaped & ~(quotes | bitsOf(isLetter(a), isLetter(b), isLetter(c), isLetter(d)));
       quotes &= ~escaped;
-      escapedFirst = (codes & heads) >>> 63;
+      escapes = codes & heads;
+      escapedFirst = escapes >>> 63;
     }
     const within = parityOf(quotes) ^ inside;
     const opening = quotes & within;
@@ -833,11 +856,14 @@ export function walkStrings(from: i32, end: i32, areElements: bool): i32 {
         starts &= starts - 1;
       }
       while (ends != 0) {
-        noteShort(start, at + (ctz(ends) as i32));
+        const escapesUpTo = popcnt(escapes & (ends - 1) & ~ends) as i32;
+        noteShort(start, at + (ctz(ends) as i32), escapesBefore + escapesUpTo);
+        escapesBefore = -escapesUpTo;
         ends &= ends - 1;
         start = at + (ctz(starts) as i32);
         starts &= starts - 1;
       }
+      escapesBefore += popcnt(escapes) as i32;
     } else if (starts != 0) {
       start = at + 63 - (clz(starts) as i32);
     }
@@ -887,12 +913,13 @@ function isBreak(bytes: v128): v128 {
   return v128.or(v128.or(isByte(bytes, 0x0a), isByte(bytes, 0x0d)), isByte(bytes, 0x09));
 }
 
-/** Notes an element that is a string, by the places of its quotes. */
-function noteShort(start: i32, last: i32): void {
+/** Notes an element that is a string, by the places of its quotes, with so many escapes of two bytes. */
+function noteShort(start: i32, last: i32, escapes: i32): void {
   const place = ((start + shift) as u32 as u64) | (((last + 1 + shift) as u32 as u64) << 32);
   const row = ROWS + rows * ROW_SIZE;
   store<u64>(row, place);
   store<u64>(row, place, 8);
+  store<i32>(row, last - start - 1 - escapes, 16);
   rows += 1;
   if (mayBeBlank(start + 1)) {
     isBlank = true;
@@ -903,6 +930,11 @@ function noteShort(start: i32, last: i32): void {
     }
   }
   count += 1;
+}
+
+/** How many bytes what the string means has in UTF-8, of which the closing quote is at `at`. */
+function meantUpTo(at: i32): i32 {
+  return at + shift - textStart - 1 - spared;
 }
 
 /** Notes the string that ends at `stringEnd`, if it is long and in an array. */
@@ -924,15 +956,33 @@ function levels(): u64 {
  * word of bits of each kind, so that text full of escapes takes hardly longer than other text.
  */
 function walkText(from: i32, end: i32): i32 {
+  const slash = lanes(0x5c);
+  const quote = lanes(0x22);
+  const lastControl = lanes(0x1f);
   let at = from;
   while (at + 64 <= end) {
     const a = v128.load(at);
     const b = v128.load(at, 16);
     const c = v128.load(at, 32);
     const d = v128.load(at, 48);
-    const slashes = bitsOf(isByte(a, 0x5c), isByte(b, 0x5c), isByte(c, 0x5c), isByte(d, 0x5c));
-    const quotes = bitsOf(isByte(a, 0x22), isByte(b, 0x22), isByte(c, 0x22), isByte(d, 0x22));
-    const controls = bitsOf(upTo(a, 0x1f), upTo(b, 0x1f), upTo(c, 0x1f), upTo(d, 0x1f));
+    const slashes = bitsOf(
+      i8x16.eq(a, slash),
+      i8x16.eq(b, slash),
+      i8x16.eq(c, slash),
+      i8x16.eq(d, slash),
+    );
+    const quotes = bitsOf(
+      i8x16.eq(a, quote),
+      i8x16.eq(b, quote),
+      i8x16.eq(c, quote),
+      i8x16.eq(d, quote),
+    );
+    const controls = bitsOf(
+      isUpTo(a, lastControl),
+      isUpTo(b, lastControl),
+      isUpTo(c, lastControl),
+      isUpTo(d, lastControl),
+    );
     if (slashes == 0) {
       const stops = quotes | controls;
       if (stops != 0) return stopAt(at + (ctz(stops) as i32));
@@ -946,7 +996,11 @@ function walkText(from: i32, end: i32): i32 {
     const stops = (quotes & ~escaped) | controls;
     const others = escaped & ~(quotes | bitsOf(isLetter(a), isLetter(b), isLetter(c), isLetter(d)));
     if (others == 0) {
-      if (stops != 0) return stopAt(at + (ctz(stops) as i32));
+      if (stops != 0) {
+        spared += popcnt(escapes & (stops - 1) & ~stops) as i32;
+        return stopAt(at + (ctz(stops) as i32));
+      }
+      spared += popcnt(escapes << 1) as i32;
       // What the last backslash escapes is in the next bytes, which begin with it.
       at += 64 - ((escapes >>> 63) as i32);
       continue;
@@ -965,20 +1019,32 @@ function walkText(from: i32, end: i32): i32 {
     let size: u64 = cut == 0 ? 64 : ctz(cut);
     let within: u64 = cut == 0 ? ~(0 as u64) : ((1 as u64) << size) - 1;
     let lone: u64 = 0;
+    // First digits of halves of pairs, and of characters of at most two bytes, and of one.
+    let paired: u64 = 0;
+    let two: u64 = 0;
+    let one: u64 = 0;
     let heads = units & within;
-    const ds =
-      (heads << 1) & bitsOf(isLower(a, 0x64), isLower(b, 0x64), isLower(c, 0x64), isLower(d, 0x64));
-    if (ds != 0) {
-      const surrogates = ds & ~(bitsOf(isOctal(a), isOctal(b), isOctal(c), isOctal(d)) >>> 1);
-      const lows = surrogates & (bitsOf(isLow(a), isLow(b), isLow(c), isLow(d)) >>> 1);
-      const highs = surrogates & ~lows;
-      const late = highs & ~(within >>> 6);
-      if (late != 0) {
-        size = ctz(late) - 2;
-        within = ((1 as u64) << size) - 1;
-        heads &= within;
+    const rares = bitsOf(isRare(a), isRare(b), isRare(c), isRare(d));
+    const rare = (heads << 1) & rares;
+    if (rare != 0) {
+      const octals = bitsOf(isOctal(a), isOctal(b), isOctal(c), isOctal(d));
+      // The digits of a half begin with a d.
+      const ds = rare & ~octals;
+      two = rare & octals & (octals >>> 1);
+      one = two & (rares >>> 1) & (octals >>> 2);
+      if (ds != 0) {
+        const surrogates = ds & ~(octals >>> 1);
+        const lows = surrogates & (bitsOf(isLow(a), isLow(b), isLow(c), isLow(d)) >>> 1);
+        const highs = surrogates & ~lows;
+        const late = highs & ~(within >>> 6);
+        if (late != 0) {
+          size = ctz(late) - 2;
+          within = ((1 as u64) << size) - 1;
+          heads &= within;
+        }
+        lone = ((highs & ~(lows >>> 6)) | (lows & ~(highs << 6))) & within;
+        paired = surrogates & ~lone;
       }
-      lone = ((highs & ~(lows >>> 6)) | (lows & ~(highs << 6))) & within;
     }
     const digits = (heads << 1) | (heads << 2) | (heads << 3) | (heads << 4);
     const wrong = digits & ~bitsOf(isHex(a), isHex(b), isHex(c), isHex(d));
@@ -986,18 +1052,27 @@ function walkText(from: i32, end: i32): i32 {
     let odd = (others & ~units & within) | wrong;
     if (lone != 0 && isText && halves + MAX_LONE > MAX_HALVES) odd |= lone;
     const first = ctz(odd | (stops & within));
-    if (first == 64) {
-      if (lone != 0) noteHalves(lone, at);
-      at += size as i32;
-    } else if (((odd >>> first) & 1) == 0) {
-      if (lone != 0) noteHalves(lone & (((1 as u64) << first) - 1), at);
-      return stopAt(at + (first as i32));
-    } else {
-      const before = 63 - clz(escapes & (((1 as u64) << first) - 1));
-      if (lone != 0) noteHalves(lone & (((1 as u64) << before) - 1), at);
-      const next = walkEscapes(at + (before as i32), end);
+    const isOdd = first < 64 && ((odd >>> first) & 1) == 1;
+    if (first < 64) {
+      within = ((1 as u64) << first) - 1;
+      size = first;
+    }
+    if (isOdd) {
+      size = 63 - clz(escapes & within);
+      within = ((1 as u64) << size) - 1;
+    }
+    if (lone != 0) noteHalves(lone & within, at);
+    heads &= within;
+    // Three bytes instead of six; less where the first digit is a zero, and a half of four for each of a pair.
+    spared += (popcnt(escapes & within) + 2 * popcnt(heads)) as i32;
+    if (rare != 0) spared += (popcnt((two | paired) & within) + popcnt(one & within)) as i32;
+    at += size as i32;
+    if (isOdd) {
+      const next = walkEscapes(at, end);
       if (next == FAILED || (next < end && load<u8>(next) == 0x5c)) return next;
       at = next;
+    } else if (first < 64) {
+      return stopAt(at);
     }
   }
   return walkLast(at, end);
@@ -1014,17 +1089,42 @@ function noteHalves(digits: u64, at: i32): void {
 
 /** The position behind the escapes `\uXXXX` that come two by two from `from` on, no half of a pair among them. */
 function walkUnits(from: i32, end: i32): i32 {
+  const pair = v128.load(PAIR_OF_HEADS);
+  const toLower = lanes(0x20);
+  const zero = lanes(0x30);
+  const letterA = lanes(0x61);
+  const letterD = lanes(0x64);
+  const lastDigit = lanes(9);
+  const lastLetter = lanes(5);
   let at = from;
   while (at + 12 <= end) {
     const bytes = v128.load(at);
-    const heads = i8x16.bitmask(i8x16.eq(bytes, PAIR_OF_HEADS)) & 0b000011000011;
-    const digits = i8x16.bitmask(isHex(bytes)) & 0b111100111100;
+    const heads = i8x16.bitmask(i8x16.eq(bytes, pair)) & 0b000011000011;
+    const lower = v128.or(bytes, toLower);
+    const digit = i8x16.sub(bytes, zero);
+    const letter = i8x16.sub(lower, letterA);
+    const hex = v128.or(isUpTo(digit, lastDigit), isUpTo(letter, lastLetter));
+    const digits = i8x16.bitmask(hex) & 0b111100111100;
     if ((heads | digits) != 0b111111111111) break;
-    // The digits of a half begin with a d.
-    if ((i8x16.bitmask(isLower(bytes, 0x64)) & 0b000100000100) != 0) break;
+    const rares = i8x16.bitmask(v128.or(i8x16.eq(bytes, zero), i8x16.eq(lower, letterD)));
+    const rare = rares & 0b000100000100;
+    if (rare != 0) {
+      const octals = i8x16.bitmask(isOctal(bytes));
+      // The digits of a half begin with a d.
+      if ((rare & ~octals) != 0) break;
+      const two = rare & (octals >>> 1);
+      spared += popcnt(two) + popcnt(two & (rares >>> 1) & (octals >>> 2));
+    }
     at += 12;
   }
+  // Six bytes instead of twelve, where no digit is rare.
+  spared += (at - from) / 2;
   return at;
+}
+
+/** What the escape of six bytes takes beyond the character that it stands for. */
+function sparedBy(unit: i32): i32 {
+  return unit < 0x80 ? 5 : unit < 0x800 ? 4 : 3;
 }
 
 /** A bit for each byte of the four that is all ones. */
@@ -1034,35 +1134,49 @@ function bitsOf(a: v128, b: v128, c: v128, d: v128): u64 {
   return low | (high << 32);
 }
 
+function lanes(byte: u8): v128 {
+  return v128.load(LANES + 16 * (byte as i32));
+}
+
 function isByte(bytes: v128, byte: u8): v128 {
-  return i8x16.eq(bytes, i8x16.splat(byte));
+  return i8x16.eq(bytes, lanes(byte));
 }
 
 function isLower(bytes: v128, letter: u8): v128 {
-  return i8x16.eq(v128.or(bytes, i8x16.splat(0x20)), i8x16.splat(letter));
+  return i8x16.eq(v128.or(bytes, lanes(0x20)), lanes(letter));
 }
 
 function upTo(bytes: v128, most: u8): v128 {
-  return i8x16.eq(i8x16.min_u(bytes, i8x16.splat(most)), bytes);
+  return isUpTo(bytes, lanes(most));
 }
 
+function isUpTo(bytes: v128, most: v128): v128 {
+  return i8x16.eq(i8x16.min_u(bytes, most), bytes);
+}
+
+/** For digits, hexadecimal ones. */
 function isOctal(bytes: v128): v128 {
-  return upTo(i8x16.sub(bytes, i8x16.splat(0x30)), 7);
+  return i8x16.eq(v128.and(bytes, lanes(0x48)), i8x16.splat(0));
+}
+
+/** Whether each may be the first digit of a character that does not take three bytes in UTF-8: a zero or a d. */
+function isRare(bytes: v128): v128 {
+  return v128.or(isByte(bytes, 0x30), isLower(bytes, 0x64));
 }
 
 /** Whether each is the second digit of the second half of a pair, c to f. */
 function isLow(bytes: v128): v128 {
-  return upTo(i8x16.sub(v128.or(bytes, i8x16.splat(0x20)), i8x16.splat(0x63)), 3);
+  return upTo(i8x16.sub(v128.or(bytes, lanes(0x20)), lanes(0x63)), 3);
 }
 
 function isHex(bytes: v128): v128 {
-  const letter = i8x16.sub(v128.or(bytes, i8x16.splat(0x20)), i8x16.splat(0x61));
-  return v128.or(upTo(i8x16.sub(bytes, i8x16.splat(0x30)), 9), upTo(letter, 5));
+  const letter = i8x16.sub(v128.or(bytes, lanes(0x20)), lanes(0x61));
+  return v128.or(upTo(i8x16.sub(bytes, lanes(0x30)), 9), upTo(letter, 5));
 }
 
 /** Whether each makes an escape with a backslash alone, as all do but quotes and `b`: no two of them end in the same four bits. */
 function isLetter(bytes: v128): v128 {
-  return i8x16.eq(i8x16.swizzle(LETTERS, v128.and(bytes, i8x16.splat(0x0f))), bytes);
+  return i8x16.eq(i8x16.swizzle(v128.load(LETTERS), v128.and(bytes, lanes(0x0f))), bytes);
 }
 
 /** The same for the last few bytes of a window. */
@@ -1110,6 +1224,7 @@ function walkEscapes(from: i32, end: i32): i32 {
     const letter = load<u8>(at, 1);
     if (letter != 0x75) {
       if ((load<u8>(ESCAPES + letter) & IS_ESCAPE) == 0) return FAILED;
+      spared += 1;
       at += 2;
       continue;
     }
@@ -1122,11 +1237,14 @@ function walkEscapes(from: i32, end: i32): i32 {
     const unit = hexAt(at + 2);
     if (unit < 0) return FAILED;
     if ((unit & 0xf800) != 0xd800) {
+      spared += sparedBy(unit);
       at += 6;
       continue;
     }
     const behind = unit < 0xdc00 ? behindPair(at, end) : 0;
     if (behind > 0) {
+      // Four bytes instead of twelve.
+      spared += 8;
       at = behind;
       continue;
     }
@@ -1135,6 +1253,7 @@ function walkEscapes(from: i32, end: i32): i32 {
       store<i32>(HALVES + halves * 4, at + shift);
       halves += 1;
     }
+    spared += sparedBy(unit);
     at += 6;
   }
   return at;
@@ -1198,6 +1317,7 @@ function walkBlanks(from: i32, end: i32): i32 {
       isBlank = false;
       return at;
     }
+    if (byte == 0x5c) spared += length == 6 ? sparedBy(unit) : 1;
     at += length;
   }
   return at;
@@ -1321,7 +1441,7 @@ export function walkNumbers(from: i32, end: i32): i32 {
 }
 
 function areDigits(bytes: v128): v128 {
-  return upTo(i8x16.sub(bytes, i8x16.splat(0x30)), 9);
+  return upTo(i8x16.sub(bytes, lanes(0x30)), 9);
 }
 
 /** Returns the position after `true`, `false` or `null`, or `at` if the window's end cuts the word. */

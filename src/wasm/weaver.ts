@@ -10,8 +10,9 @@
 export const PLACES: i32 = 1024;
 export const MAX_PLACES: i32 = 10240;
 const PLACE_SIZE: i32 = 8;
-/** Bytes per document where there are other numbers, too. */
-const ROW_SIZE: i32 = 16;
+/** Bytes per document where there are other numbers, too, and per part of what is gathered. */
+const ROW_SIZE: i32 = 20;
+const PART_SIZE: i32 = 16;
 /** What stands around the documents: rows, or what is before, between and after them. */
 export const AROUND: i32 = PLACES + MAX_PLACES * ROW_SIZE;
 /** Rows begin here, so that what is short stays for the next list. */
@@ -96,9 +97,9 @@ export function echo(documents: i32, bytes: i32, member: i32, bare: bool): i32 {
  * the one starts and ends there, and the other in the body. Returns the number of bytes written.
  */
 export function gather(parts: i32): i32 {
-  const last = PLACES + parts * ROW_SIZE;
+  const last = PLACES + parts * PART_SIZE;
   let out = WRITTEN;
-  for (let at = PLACES; at < last; at += ROW_SIZE) {
+  for (let at = PLACES; at < last; at += PART_SIZE) {
     const before: i32 = load<i32>(at);
     out = copy(ROWS + before, load<i32>(at, 4) - before, out);
     const start: i32 = load<i32>(at, 8);

@@ -214,6 +214,6 @@ it('a token is estimated for every four bytes, the query counted once for each d
 
   expect(
     [estimateTokens('', documents), estimateTokens('é', documents)].map((tokens) => 4 * tokens),
-  ).toEqual([0, 4].map((bytes) => 4 * Math.ceil((documents.sizeBytes + bytes) / 4)));
+  ).toEqual([0, 4].map((bytes) => 4 * Math.ceil((documents.meantBytes + bytes) / 4)));
   expect(estimateTokens('', textDocuments([]))).toBe(1);
 });

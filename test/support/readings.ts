@@ -32,6 +32,7 @@ function viewsOf(documents: Documents, fields: readonly string[]): unknown {
   return {
     ...{ count, hasImages, hasLoneImages },
     texts: textOf(documents.texts()),
+    meant: meantBy(documents),
     each: indexes.map((index) => [
       documents.text(index),
       [...documents.pieces(index)].join(''),
@@ -48,17 +49,36 @@ function viewsOf(documents: Documents, fields: readonly string[]): unknown {
     echoes: documents.echoes(indexes, rows).toString(),
     parts: documents.parts(),
     contents: contentsOf(documents),
-    alone: [textOf(documents.withoutImages().texts()), documents.withoutImages().blanks()],
+    alone: [
+      textOf(documents.withoutImages().texts()),
+      documents.withoutImages().blanks(),
+      meantBy(documents.withoutImages()),
+    ],
     fields: fieldsOf(documents),
     blanks: documents.blanks(),
-    filled: [textOf(filled.texts()), textOf(filled.sources()), filled.blanks()],
-    other: [textOf(other.texts()), textOf(other.sources()), other.blanks(), contentsOf(other)],
+    filled: [textOf(filled.texts()), textOf(filled.sources()), filled.blanks(), meantBy(filled)],
+    other: [
+      textOf(other.texts()),
+      textOf(other.sources()),
+      other.blanks(),
+      contentsOf(other),
+      meantBy(other),
+    ],
     picked: [documents, filled, other].map((all) => {
       const some = all.pick(odd);
       const texts = [textOf(some.texts()), textOf(some.sources()), some.blanks(), fieldsOf(some)];
-      return [...texts, contentsOf(some), some.hasImages, some.hasLoneImages];
+      return [...texts, contentsOf(some), some.hasImages, some.hasLoneImages, meantBy(some)];
     }),
   };
+}
+
+/** What the texts mean as one counts it who has parsed them: the length of each in UTF-8, and what JSON has around it. */
+function meantBy(documents: Documents): number {
+  const { count, meantBytes } = documents;
+  const texts = Array.from({ length: count }, (_, index) => documents.text(index));
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 3, 0);
+  expect(meantBytes).toBe(count === 0 ? 2 : bytes + 1);
+  return meantBytes;
 }
 
 function contentsOf(documents: Documents): unknown {
@@ -69,7 +89,7 @@ function contentsOf(documents: Documents): unknown {
 
 /** Only the texts of documents, for long ones. */
 export function textsOf(documents: Documents): unknown {
-  return [textOf(documents.texts()), documents.blanks()];
+  return [textOf(documents.texts()), documents.blanks(), meantBy(documents)];
 }
 
 /** Halves of characters as they are replaced, since not all that is asked of parsed documents does so. */

@@ -2,7 +2,7 @@ import { copyBytes, Owned, UNCOUNTED_BYTES } from '../memory.js';
 import { inSteps, Pace, type Steps } from '../steps.js';
 import { EnclosedJson } from './enclosed.js';
 import { JsonFragment, JsonText, type JsonBody } from './fragment.js';
-import { WrittenTexts } from './written-texts.js';
+import { WrittenTexts, type WrittenText } from './written-texts.js';
 
 /** The UTF-8 bytes of `body`; fragments are copied byte for byte. */
 export function encodeJson(body: JsonBody): Buffer {
@@ -130,34 +130,46 @@ const FRAGMENT_UNITS = 500;
 const STEP_UNITS = 262_144;
 
 /** A text as JSON, serialized in steps. */
-export async function quotedInSteps(text: string, pause: () => Promise<void>): Promise<Buffer> {
+export async function quotedInSteps(
+  text: string,
+  pause: () => Promise<void>,
+): Promise<WrittenText> {
   const written = new WrittenTexts();
-  const pieces: Buffer[] = [];
-  for (const piece of quotedPieces(text, written)) {
-    pieces.push(piece);
+  const pieces: Buffer[] = [QUOTE];
+  let meantBytes = 0;
+  for (const slice of slicesOf(text)) {
+    pieces.push(withinQuotes(written.add(slice)));
+    meantBytes += Buffer.byteLength(slice);
     await pause();
   }
+  pieces.push(QUOTE);
   const size = pieces.reduce((bytes, { length }) => bytes + length, 0);
   const { bytes } = await joinInSteps(pieces, size, pause);
   written.giveBack();
-  return bytes;
+  return { json: bytes, meantBytes };
 }
 
 const QUOTE = Buffer.from('"');
 
-function* quotedPieces(
-  text: string,
-  written = new WrittenTexts(),
-): Generator<Buffer, undefined, undefined> {
+function* quotedPieces(text: string): Generator<Buffer, undefined, undefined> {
+  const written = new WrittenTexts();
   yield QUOTE;
+  for (const slice of slicesOf(text)) yield withinQuotes(written.add(slice));
+  yield QUOTE;
+}
+
+function withinQuotes(json: Buffer): Buffer {
+  return json.subarray(QUOTE.length, -QUOTE.length);
+}
+
+function* slicesOf(text: string): Generator<string, undefined, undefined> {
   for (let at = 0; at < text.length;) {
     const end = at + STEP_UNITS;
     // Not between the halves of a surrogate pair.
     const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
-    yield written.add(text.slice(at, cut)).subarray(1, -1);
+    yield text.slice(at, cut);
     at = cut;
   }
-  yield QUOTE;
 }
 
 type Part = string | JsonFragment;

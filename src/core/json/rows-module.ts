@@ -1,5 +1,5 @@
 // Written by src/wasm/build.mjs from src/wasm/rows.ts: change that, and run `npm run build`.
-// Sources: 0cac9d9d43d7872e292b503c451f76a0e909fa2c63ff7e9f8f6bc0ff1fa2af9c
+// Sources: 9e6406dec23b4c6751b0c7d3bed3aba528793db53d198431bb298ffd98f3491f
 
 /** The WebAssembly of src/wasm/rows.ts, in base64. */
 // prettier-ignore

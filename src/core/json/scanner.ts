@@ -65,8 +65,9 @@ export interface FoundList {
   readonly before?: { readonly start: number; readonly end: number };
   readonly count: number;
   /**
-   * For each element in turn: where it starts and ends, and where its text does, quotes included; where fields were asked for,
-   * where the value of each starts and ends, or nothing for what is absent or null. At most as many as were requested.
+   * For each element in turn: where it starts and ends, where its text does, quotes included, and how many bytes what the text
+   * means has in UTF-8. Where fields were asked for, the same of the value of each (of one that is no string, no bytes), or nothing
+   * for what is absent or null. At most as many as were requested.
    */
   readonly rows: Uint32Array;
   /** Whether elements are objects; each has its text where the name says so, unless it is one that lacks it. */
@@ -81,8 +82,8 @@ export interface FoundList {
 }
 
 /** Numbers per row, and for each field of it. */
-export const ROW = 4;
-export const FIELD = 2;
+export const ROW = 5;
+export const FIELD = 3;
 
 const MOST_FIELDS = 8;
 const MOST_FIELD_BYTES = 63;

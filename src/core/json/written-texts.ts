@@ -7,6 +7,12 @@ const BLOCK_BYTES = 524_288;
 /** UTF-8 bytes of a UTF-16 unit, at most. */
 const MOST_UNIT_BYTES = 3;
 
+/** A text as JSON, and how many bytes of UTF-8 it has by itself. */
+export interface WrittenText {
+  readonly json: Buffer;
+  readonly meantBytes: number;
+}
+
 /**
  * Texts written as JSON. Where there are many, they lie behind one another in memory that the engine does not count: buffers of
  * their own would make it collect all that is old, which takes the longer the more of them there are.
@@ -33,6 +39,11 @@ export class WrittenTexts {
     return this.#block.subarray(start, this.#filled);
   }
 
+  /** The same, and how long the text is. */
+  addMeant(text: string): WrittenText {
+    return { json: this.add(text), meantBytes: Buffer.byteLength(text) };
+  }
+
   /** Leaves the memory to others, where nobody reads what was added any more. */
   giveBack(): void {
     for (const block of this.#blocks.splice(0)) block.giveBack();
@@ -52,13 +63,13 @@ export class WrittenTexts {
 /** New texts of documents, by index, as JSON. */
 export class NewTexts {
   readonly #written = new WrittenTexts();
-  readonly #texts = new Map<number, Buffer>();
+  readonly #texts = new Map<number, WrittenText>();
 
   /** Adds the text of a document, which must not have one here yet; returns how many bytes it takes. */
   set(index: number, text: string): number {
-    const json = this.#written.add(text);
-    this.#texts.set(index, json);
-    return json.length;
+    const written = this.#written.addMeant(text);
+    this.#texts.set(index, written);
+    return written.json.length;
   }
 
   get size(): number {
@@ -69,7 +80,7 @@ export class NewTexts {
     return this.#texts.has(index);
   }
 
-  [Symbol.iterator](): Iterator<readonly [number, Buffer]> {
+  [Symbol.iterator](): Iterator<readonly [number, WrittenText]> {
     return this.#texts[Symbol.iterator]();
   }
 

@@ -141,7 +141,7 @@ export function defineListwise(api: ChatApi, { profile, ...declared }: Declared)
     estimate: ({ query, documents, options, settings }) => {
       const { windowSize, stride, windowTokens } = windowsOf(settings);
       const windows = 1 + Math.max(0, Math.ceil((documents.count - windowSize) / stride));
-      const inWindow = Math.min(1, windowSize / documents.count) * documents.sizeBytes;
+      const inWindow = Math.min(1, windowSize / documents.count) * documents.meantBytes;
       const tokens = Math.min(
         windowTokens,
         (inWindow + askedBytes(query, options)) / BYTES_PER_TOKEN + PROMPT_TOKENS,
@@ -173,7 +173,7 @@ export function definePointwise(
       const { windowTokens } = windowsOf(settings);
       const asked = Math.min(windowTokens, askedBytes(query, options) / BYTES_PER_TOKEN);
       return Math.ceil(
-        documents.count * (asked + PROMPT_TOKENS) + documents.sizeBytes / BYTES_PER_TOKEN,
+        documents.count * (asked + PROMPT_TOKENS) + documents.meantBytes / BYTES_PER_TOKEN,
       );
     },
   });

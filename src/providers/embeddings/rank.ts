@@ -108,7 +108,7 @@ export function defineEmbeddings(
     answersVectors: true,
     estimate: ({ query, documents, options: { instruction = '' } }) => {
       const asked = Buffer.byteLength(query) + Buffer.byteLength(instruction);
-      return Math.ceil((asked + documents.sizeBytes) / BYTES_PER_TOKEN);
+      return Math.ceil((asked + documents.meantBytes) / BYTES_PER_TOKEN);
     },
   });
 }

@@ -254,6 +254,8 @@ describe('lists that are in members, and texts deeper in elements', () => {
     const { list } = walk;
     if (list === undefined) throw new Error(`nothing found behind ${from} bytes`);
     expect(list.rows).toHaveLength(2 * ROW);
-    return [list.keyStart, list.start, list.end, ...list.rows].map((at) => at - from);
+    // What a text means is no place.
+    const shifted = list.rows.map((at, number) => (number % ROW === 4 ? at : at - from));
+    return [list.keyStart - from, list.start - from, list.end - from, ...shifted];
   }
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Documents } from '../../../src/core/documents.js';
 import { scanBody } from '../../../src/core/json/scan.js';
+import { ROW } from '../../../src/core/json/scanner.js';
 import { weaver } from '../../../src/core/json/weaver.js';
 import { sentDocuments } from '../../../src/core/sent-documents.js';
 import { fc } from '../../support/property.js';
@@ -130,7 +131,9 @@ describe('lists that are woven', () => {
 describe('what has no room, or is written faster one by one', () => {
   const body = Buffer.from(`["${'x'.repeat(30_000)}"]`);
   const rowOf = (times: number, length = 30_002) =>
-    new Uint32Array(Array.from({ length: times }, () => [1, 1 + length, 1, 1 + length]).flat());
+    new Uint32Array(
+      Array.from({ length: times }, () => [1, 1 + length, 1, 1 + length, length]).flat(),
+    );
   const large = Buffer.alloc(1_310_721);
 
   it.each([
@@ -139,9 +142,9 @@ describe('what has no room, or is written faster one by one', () => {
     ['few documents of a large body', Buffer.alloc(600_000), rowOf(428, 10), '', ''],
     ['long documents', Buffer.alloc(100_000), rowOf(30, 2_000), '', ''],
     ['a list that is longer than its body', body, rowOf(62), '', ''],
-    ['many documents', body, new Uint32Array(4 * 10_241), '', ''],
+    ['many documents', body, new Uint32Array(ROW * 10_241), '', ''],
     ['much between them', body, rowOf(1), 'ü'.repeat(200_000), ''],
-    ['much between many', body, new Uint32Array(4 * 10_000), 'b'.repeat(90), 'a'.repeat(95)],
+    ['much between many', body, new Uint32Array(ROW * 10_000), 'b'.repeat(90), 'a'.repeat(95)],
   ])('is not woven: %s', (_what, bytes, rows, before, after) => {
     expect(weaver().join({ body: bytes, rows, place: 0 }, before, after)).toBeUndefined();
   });
@@ -169,6 +172,6 @@ describe('what has no room, or is written faster one by one', () => {
     expect(of(Buffer.alloc(600_000), rowOf(432, 10))?.length).toBe(432 * 11 + 1);
     expect(of(Buffer.alloc(1_310_720), rowOf(1_000, 10))?.length).toBe(1_000 * 11 + 1);
     expect(of(body, rowOf(60))?.length).toBe(60 * 30_003 + 1);
-    expect(of(body, new Uint32Array(4 * 10_240))?.length).toBe(10_241);
+    expect(of(body, new Uint32Array(ROW * 10_240))?.length).toBe(10_241);
   });
 });
