@@ -4,7 +4,7 @@ import { ROW, type FoundList, type ScannedBody } from './json/scan.js';
 import { weaver } from './json/weaver.js';
 import type { NewTexts } from './json/written-texts.js';
 import { copyBytes, Owned } from './memory.js';
-import type { Pace, Steps } from './steps.js';
+import { Pace, type Steps } from './steps.js';
 import {
   AS_DOCUMENT,
   copyPiece,
@@ -430,6 +430,56 @@ export function sentTexts(
 ): Documents {
   const list = { rows: textsAlone(rows), hasObjects: false, blanks };
   return new SentDocuments(body, list, replaced, areAlone ? { whole: body } : {});
+}
+
+/** What stands for a document where its caller sees it: the element that was sent, its text, or either, which are the same. */
+export type Standing = 'element' | 'text' | 'both';
+
+interface WrittenList {
+  readonly body: Buffer;
+  /** Where the elements are. */
+  readonly rows: Uint32Array;
+  readonly blanks: readonly number[];
+  readonly standing: readonly Standing[];
+}
+
+/**
+ * Documents of a body whose texts have all been written anew. If the text of one stands for it, the others are written anew, too,
+ * as they were parsed.
+ */
+export function* writtenDocuments(
+  { body, rows: sent, blanks, standing }: WrittenList,
+  texts: NewTexts,
+): Steps<Documents> {
+  const rows = sent.slice();
+  const pieces: Buffer[] = [];
+  let end = 0;
+  const add = (row: number, place: number, piece: Buffer): void => {
+    pieces.push(piece);
+    rows[row + place] = end;
+    end += piece.length;
+    rows[row + place + 1] = end;
+  };
+  for (const [index, { json, meantBytes }] of texts) {
+    add(index * ROW, TEXT, json);
+    rows[index * ROW + MEANT] = meantBytes;
+  }
+  const areTexts = standing.includes('text');
+  const pace = new Pace();
+  for (let row = 0; areTexts && row < rows.length; row += ROW) {
+    if (standing[row / ROW] === 'element') {
+      const element = body.toString('utf8', rows[row + SOURCE], rows[row + SOURCE + 1]);
+      add(row, SOURCE, Buffer.from(JSON.stringify(JSON.parse(element))));
+      if (pace.fills(element.length)) yield;
+    } else {
+      rows[row + SOURCE] = rows[row + TEXT] ?? 0;
+      rows[row + SOURCE + 1] = rows[row + TEXT + 1] ?? 0;
+    }
+  }
+  const ranked = yield* joined(pieces, end);
+  texts.giveBack();
+  const list = { rows, hasObjects: true, blanks };
+  return new SentDocuments(areTexts ? ranked : body, list, undefined, { ranked });
 }
 
 interface TextList {

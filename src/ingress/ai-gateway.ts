@@ -14,11 +14,11 @@ import {
   membersOf,
   modelOf,
   QUERY,
-  readDocuments,
   scannedDocuments,
   stringList,
   topOf,
   validate,
+  writeDocuments,
   type IngressRequest,
 } from './read.js';
 import { rowsJson } from './rows.js';
@@ -92,7 +92,7 @@ function anyObjects(request: IngressRequest): Documents {
   const scanned = request.scanAny(VALUES);
   return scanned !== undefined && areObjects(scanned)
     ? scannedDocuments(scanned, request.maxDocuments)
-    : readDocuments(request, 'documents.values', 'objects', objectPart);
+    : writeDocuments(request, 'documents.values', 'objects', objectPart);
 }
 
 function objectPart(item: unknown, index: number): DocumentPart {

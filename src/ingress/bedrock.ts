@@ -1,13 +1,12 @@
 import Joi from 'joi';
-import { areAlike, lineDocuments, type DocumentPart, type Documents } from '../core/documents.js';
+import type { DocumentPart, Documents } from '../core/documents.js';
 import { encodeReply } from '../core/json/encode.js';
-import { areLocatable } from '../core/json/scan.js';
 import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
+  alikeDocuments,
   areObjects,
-  checkCount,
   checkQuery,
   COUNT,
   documentsError,
@@ -22,7 +21,6 @@ import {
   validate,
   type IngressRequest,
   type Members,
-  type ScannedBody,
 } from './read.js';
 import { rowsJson } from './rows.js';
 
@@ -122,8 +120,6 @@ function sourcesOf(request: IngressRequest, fields: readonly string[] | undefine
   );
 }
 
-/** More than this, the first document is not parsed to learn what all have. */
-const MOST_FIRST_BYTES = 65_536;
 /** What leads to the members of a source that is JSON. */
 const JSON_PATH = 'inlineDocumentSource.jsonDocument';
 
@@ -132,31 +128,14 @@ function jsonSources(
   request: IngressRequest,
   fields: readonly string[] | undefined,
 ): Documents | undefined {
-  const scanned = request.split(SOURCES);
-  if (scanned === undefined) return undefined;
-  checkCount(scanned.list.count, request.maxDocuments, scanned.name);
-  const members = Object.keys(firstDocument(scanned) ?? {});
-  const ranked = (fields ?? members).filter((name) => members.includes(name));
-  const names = [...ranked, ...members.filter((name) => !ranked.includes(name))];
-  if (ranked.length === 0 || !areLocatable(names)) return undefined;
-  const isOne = (fields ?? members).length === 1;
-  const heads = ranked.map((name) => (isOne ? '' : `${name}: `));
-  const list = listName('sources', { text: JSON_PATH, fields: names });
-  const { body } = request;
-  return request.located(scanned, list, function* (located) {
-    if (!(yield* areAlike(body, { names, rows: located.list.rows }))) return undefined;
-    return yield* lineDocuments({ ...located, body, heads });
-  });
+  return alikeDocuments(request, SOURCES, { path: JSON_PATH, membersOf: jsonOf, fields });
 }
 
-/** The JSON of the first source. One that has a text too is ranked by that: where all are alike, they had texts and are not here. */
-function firstDocument({ body, list: { rows } }: ScannedBody): Members | undefined {
-  const [start = 0, end = 0] = rows;
-  if (end - start > MOST_FIRST_BYTES) return undefined;
-  const first: unknown = JSON.parse(body.toString('utf8', start, end));
-  const source = isRecord(first) ? first.inlineDocumentSource : undefined;
+/** The JSON of a source. One that has a text too is ranked by that: where all are alike, they had texts and are not here. */
+function jsonOf(first: Members): Members {
+  const { inlineDocumentSource: source } = first;
   const jsonDocument = isRecord(source) ? source.jsonDocument : undefined;
-  return isRecord(jsonDocument) ? jsonDocument : undefined;
+  return isRecord(jsonDocument) ? jsonDocument : {};
 }
 
 function readSource(

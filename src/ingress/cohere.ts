@@ -118,7 +118,7 @@ export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
     if (documents !== undefined) return toRequest(members, documents);
     if (fields === undefined) refuseTextless(request, DOCUMENTS, readDocument);
   }
-  const members = checkMembers(request, request.value());
+  const members = checkMembers(request, request.members(DOCUMENTS));
   const fields = fieldsOf(members.rank_fields);
   const documents = writeDocuments(
     request,

@@ -15,13 +15,13 @@ import {
   membersOf,
   MODEL,
   modelOf,
-  readDocuments,
   scannedDocuments,
   stringPart,
   TEXT,
   textPart,
   topOf,
   validate,
+  writeDocuments,
   type IngressRequest,
 } from './read.js';
 import { MAIN_ROW, rowsJson } from './rows.js';
@@ -110,7 +110,7 @@ function documentsOf(request: IngressRequest): Documents {
   const name = 'input.documents';
   const documents = documentsWithImages(request, DOCUMENTS);
   if (documents !== undefined) return documents;
-  return readDocuments(request, name, 'strings', (item, index) =>
+  return writeDocuments(request, name, 'strings', (item, index) =>
     (isRecord(item) ? textPart : stringPart)(item, name, index),
   );
 }

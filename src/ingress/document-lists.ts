@@ -1,4 +1,7 @@
 import {
+  areAlike,
+  elementDocuments,
+  lineDocuments,
   partDocuments,
   sentDocuments,
   sentTexts,
@@ -6,9 +9,18 @@ import {
   type Documents,
 } from '../core/documents.js';
 import { GatewayError } from '../core/errors.js';
-import { listName, ROW, type ListName, type ScannedBody } from '../core/json/scan.js';
+import {
+  areLocatable,
+  listName,
+  locatedList,
+  ROW,
+  type ListName,
+  type ScannedBody,
+} from '../core/json/scan.js';
 import { isRecord } from '../core/records.js';
 import type { IngressRequest, Members } from './request.js';
+
+const QUOTE = 0x22;
 
 /** Names of lists, in the form that `scan` takes. */
 export function listNames(...names: readonly string[]): readonly ListName[] {
@@ -19,10 +31,11 @@ export function listNames(...names: readonly string[]): readonly ListName[] {
 export function stringList(request: IngressRequest, names: readonly ListName[]): Documents {
   const scanned = request.scan(names);
   if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
-  const value = request.value();
-  const name =
-    names.find((list) => valueAt(value, list.name) != null)?.name ?? names[0]?.name ?? '';
-  return readDocuments(request, name, 'strings', (item, index) => stringPart(item, name, index));
+  const given = request.elements(names);
+  const members = given?.members ?? request.value();
+  const isThere = ({ name }: ListName) => name === given?.name || valueAt(members, name) != null;
+  const name = (names.find(isThere) ?? names[0])?.name ?? '';
+  return writeDocuments(request, name, 'strings', (item, index) => stringPart(item, name, index));
 }
 
 /** Documents that must all be objects with a text, in the caller's bytes if the body allows it. */
@@ -37,7 +50,7 @@ export function objectList(request: IngressRequest, names: readonly ListName[]):
   const read = (item: unknown, index: number): DocumentPart => textPart(item, name, index);
   const split = request.split(names);
   if (split !== undefined && areObjects(split)) refuseTextless(request, names, read);
-  return readDocuments(request, name, 'objects with "text"', read);
+  return writeDocuments(request, name, 'objects with "text"', read);
 }
 
 /** The documents of a parsed body. `read` turns an element into a document. */
@@ -52,15 +65,52 @@ export function readDocuments(
   return documentsOf(request, name, items, items.map(read));
 }
 
-/** The same for a `read` that writes values as text, which takes steps in a large body; it must have no effects. */
+/**
+ * The same for a `read` without effects: it reads the elements of a large body one by one, if that can be, and writes values as text
+ * in steps.
+ */
 export function writeDocuments(
   request: IngressRequest,
   name: string,
   kinds: string,
   read: (item: unknown, index: number) => DocumentPart,
 ): Documents {
+  const documents = documentsOneByOne(request, name, read);
+  if (documents !== undefined) return documents;
   const items = itemsOf(request, name, kinds, valueAt(request.value(), name));
   return documentsOf(request, name, items, request.makeEach(name, items, read, unitsOf));
+}
+
+/** Which elements of the list by the one name of `names` are strings, by their indexes. */
+export function stringElements(
+  request: IngressRequest,
+  names: readonly ListName[],
+): ReadonlySet<number> {
+  const given = request.split(names) ?? request.elements(names);
+  const strings = new Set<number>();
+  if (given === undefined) {
+    const items = valueAt(request.value(), names[0]?.name ?? '') as readonly unknown[];
+    for (const [index, item] of items.entries()) if (typeof item === 'string') strings.add(index);
+    return strings;
+  }
+  const { body, list } = given;
+  for (let row = 0; row < list.rows.length; row += ROW) {
+    if (body[list.rows[row] ?? 0] === QUOTE) strings.add(row / ROW);
+  }
+  return strings;
+}
+
+function documentsOneByOne(
+  request: IngressRequest,
+  name: string,
+  read: (item: unknown, index: number) => DocumentPart,
+): Documents | undefined {
+  const given = request.elements(locatedList(name));
+  if (given === undefined) return undefined;
+  const { body, values, list } = given;
+  checkCount(list.count, request.maxDocuments, name);
+  const located = { body, values, rows: list.rows };
+  return request.makeOfElements(given, () => elementDocuments(located, read));
 }
 
 function unitsOf({ text = '' }: DocumentPart): number {
@@ -113,6 +163,52 @@ export function documentsByFields(
   if (scanned === undefined) return undefined;
   checkCount(scanned.list.count, request.maxDocuments, scanned.name);
   return request.byFields(scanned, fields, areAllNeeded);
+}
+
+/** Objects that may all have the same members. */
+interface AlikeObjects {
+  /** What leads from an element to these members; empty if they are its own. */
+  readonly path: string;
+  /** The members of the first; none if they are no objects of this kind. */
+  readonly membersOf: (first: Members) => Members;
+  /** Those to rank by; all if not given. */
+  readonly fields?: readonly string[] | undefined;
+}
+
+/** More than this, the first element is not parsed to learn what all have. */
+const MOST_FIRST_BYTES = 65_536;
+
+/**
+ * Objects that all have the same members, in the same order, ranked by them as `fieldsText` puts them together, in the caller's bytes;
+ * `undefined` if the body has to be parsed. Their texts stand for them.
+ */
+export function alikeDocuments(
+  request: IngressRequest,
+  names: readonly ListName[],
+  { path, membersOf, fields }: AlikeObjects,
+): Documents | undefined {
+  const scanned = request.split(names);
+  if (scanned === undefined) return undefined;
+  checkCount(scanned.list.count, request.maxDocuments, scanned.name);
+  const members = Object.keys(membersOf(firstOf(scanned)));
+  const ranked = (fields ?? members).filter((name) => members.includes(name));
+  const all = [...ranked, ...members.filter((name) => !ranked.includes(name))];
+  if (ranked.length === 0 || !areLocatable(all)) return undefined;
+  const isOne = (fields ?? members).length === 1;
+  const heads = ranked.map((name) => (isOne ? '' : `${name}: `));
+  const list = listName(scanned.name, { text: path, fields: all });
+  const { body } = request;
+  return request.located(scanned, list, function* (located) {
+    if (!(yield* areAlike(body, { names: all, rows: located.list.rows }))) return undefined;
+    return yield* lineDocuments({ ...located, body, heads });
+  });
+}
+
+function firstOf({ body, list: { rows } }: ScannedBody): Members {
+  const [start = 0, end = 0] = rows;
+  if (end - start > MOST_FIRST_BYTES) return {};
+  const first: unknown = JSON.parse(body.toString('utf8', start, end));
+  return isRecord(first) ? first : {};
 }
 
 /** The documents of a list that has images, in the caller's bytes, if those are `suitable`; `undefined` if the body has to be parsed. */

@@ -47,7 +47,7 @@ export const elastic = defineDialect({
   parse: (request) => {
     const members = validate(MEMBERS, request.members(INPUT));
     checkQuery(members.query);
-    const lone = request.scan(INPUT) === undefined ? request.value().input : undefined;
+    const lone = request.scan(INPUT) === undefined ? request.members(INPUT).input : undefined;
     const documents =
       typeof lone === 'string'
         ? readDocuments(

@@ -156,9 +156,10 @@ export function dialectOf(
   if (scanned !== undefined && scanned.name === MAIN_LIST && request.isPlain(scanned.members)) {
     return MAIN_DIALECT;
   }
-  const members = scanned?.members ?? request.value();
+  const found = scanned ?? request.elements(SHARED_LISTS);
+  const members = found?.members ?? request.value();
   const lists = SHARED_LISTS.map(({ name }) => name).filter(
-    (name) => name === scanned?.name || isPresent(members[name]),
+    (name) => name === found?.name || isPresent(members[name]),
   );
   if (lists.length > 1) throw severalForms(lists);
   const claimants = route.dialects.filter(({ claim }) => claim?.list === lists[0]);
@@ -177,10 +178,11 @@ function byList(
   request: IngressRequest,
 ): IngressDialect {
   if (dialects.length === 1) return host;
-  const scanned = request.split(listsOf(dialects));
-  const members = scanned?.members ?? request.value();
-  const hasList = ({ lists }: IngressDialect) =>
-    lists.some(({ name }) => name === scanned?.name || isPresent(members[name]));
+  const lists = listsOf(dialects);
+  const found = request.split(lists) ?? request.elements(lists);
+  const members = found?.members ?? request.value();
+  const hasList = (dialect: IngressDialect) =>
+    dialect.lists.some(({ name }) => name === found?.name || isPresent(members[name]));
   return dialects.find(hasList) ?? host;
 }
 

@@ -4,6 +4,7 @@ import { encodeReply } from '../core/json/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
+  alikeDocuments,
   anyPart,
   areTexts,
   checkQuery,
@@ -20,9 +21,11 @@ import {
   QUERY,
   writeDocuments,
   scannedDocuments,
+  stringElements,
   topOf,
   validate,
   type IngressRequest,
+  type Members,
 } from './read.js';
 import { fastApiError, scoreJson } from './write.js';
 
@@ -46,8 +49,8 @@ const MEMBERS = membersOf<MixedbreadMembers>({
 const INPUT = listNames('input');
 
 interface Kept {
-  /** The input as sent, if it had to be parsed. */
-  readonly inputs: readonly JsonBody[] | undefined;
+  /** Which documents were sent as strings, by their indexes, if they had to be parsed. */
+  readonly strings: ReadonlySet<number> | undefined;
 }
 
 /** Mixedbread: documents are in `input`, and the reply repeats the request's options. */
@@ -78,6 +81,7 @@ export const mixedbread = defineDialect<Kept>({
     const scanned = sentInput(request, fields);
     const documents =
       scanned ??
+      alikeInput(request, fields) ??
       writeDocuments(request, 'input', 'strings or objects', (item, index) =>
         anyPart(item, 'input', index, fields),
       );
@@ -88,17 +92,17 @@ export const mixedbread = defineDialect<Kept>({
       topN: topOf(members.top_k, documents),
       returnDocuments: members.return_input === true,
       options: fields === undefined ? {} : { rankFields: fields },
-      kept: { inputs: scanned === undefined ? (request.value().input as JsonBody[]) : undefined },
+      kept: { strings: scanned === undefined ? stringElements(request, INPUT) : undefined },
     };
   },
-  reply: (_id, { model, documents, topN, returnDocuments }, { rows, usage }, { inputs }) =>
+  reply: (_id, { model, documents, topN, returnDocuments }, { rows, usage }, { strings }) =>
     encodeReply({
       object: 'list',
       model,
       data: rows.map(({ index, score }) => ({
         index,
         score: scoreJson(score),
-        input: returnDocuments ? inputOf(documents, index, inputs?.[index]) : null,
+        input: returnDocuments ? inputOf(documents, index, strings?.has(index)) : null,
         // The older Python SDK insists on this word; the newer one accepts any.
         object: 'text_document',
       })),
@@ -125,9 +129,18 @@ function sentInput(
     : documentsByFields(request, INPUT, fields);
 }
 
+/** Objects without a text that all have the same members, by which they are ranked. */
+function alikeInput(
+  request: IngressRequest,
+  fields: readonly string[] | undefined,
+): Documents | undefined {
+  if (fields !== undefined) return undefined;
+  const membersOf = (first: Members): Members => ('text' in first ? {} : first);
+  return alikeDocuments(request, INPUT, { path: '', membersOf });
+}
+
 /** A document as sent: a text, or an object in the caller's own bytes. */
-function inputOf(documents: Documents, index: number, sent: JsonBody | undefined): JsonBody {
+function inputOf(documents: Documents, index: number, wasText: boolean | undefined): JsonBody {
   const echo = documents.echo(index);
-  const isText = sent === undefined ? !(echo instanceof JsonFragment) : typeof sent === 'string';
-  return isText ? documents.textJson(index) : echo;
+  return (wasText ?? !(echo instanceof JsonFragment)) ? documents.textJson(index) : echo;
 }

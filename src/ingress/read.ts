@@ -26,6 +26,8 @@ export {
   writeDocuments,
   documentsByFields,
   documentsWithImages,
+  alikeDocuments,
+  stringElements,
   refuseTextless,
   scannedDocuments,
   scannedTexts,

@@ -42,8 +42,9 @@ const LARGE_BYTES = 1_048_576;
 /** Bytes scanned in one step: half a millisecond at most, whatever they hold. */
 const STEP_BYTES = 262_144;
 
-/** Under which name is kept what was made of the list that was found: no list has it. */
+/** Under which names is kept what was made of the list that was found, or of its elements one by one: no list has them. */
 const OF_LIST = '';
+const OF_ELEMENTS = ' ';
 
 /** Bytes parsed in one go. Many small values take the parser fifty times as long as text of the same size. */
 const PARSED_AT_ONCE_BYTES = 65_536;
@@ -76,6 +77,9 @@ export class IngressRequest {
   readonly #params: Readonly<Record<string, string>>;
   #scanned: ScannedBody | undefined;
   #isScanned = false;
+  /** The same, whatever elements are. */
+  #elements: ScannedBody | undefined;
+  #areElementsSought = false;
   #value: Members | undefined;
   /** Whether the value was parsed in pieces. */
   #isPieced = false;
@@ -135,6 +139,34 @@ export class IngressRequest {
         name === found?.name && text === found.text && fields === found.fields,
     );
     return isOne ? this.#scanned : undefined;
+  }
+
+  /**
+   * The body, split at its list by one of `names` if its elements are to be read one by one, whatever they are; `undefined` if the
+   * body has to be parsed, as any that is small.
+   */
+  elements(names: readonly ListName[]): ScannedBody | undefined {
+    if (this.body.length <= PARSED_AT_ONCE_BYTES || this.#value !== undefined) return undefined;
+    if (!this.#areElementsSought) throw new NotDoneYet((pause) => this.#seekElements(names, pause));
+    const found = this.#elements;
+    return names.some(({ name }) => name === found?.name) ? found : undefined;
+  }
+
+  async #seekElements(names: readonly ListName[], pause: () => Promise<void>): Promise<void> {
+    // They are read as they came.
+    await inSteps(this.#undoScan(), pause);
+    const located = names.flatMap(({ name }) => locatedList(name));
+    const walk = new Walk(this.body, located, this.maxDocuments);
+    try {
+      while (!walk.go(STEP_BYTES)) await pause();
+    } finally {
+      walk.end();
+    }
+    const split = await inSteps(splitBody(this.body, walk, LARGE_BYTES), pause);
+    this.#areElementsSought = true;
+    if (split !== undefined && this.isModest(split) && hasShortElements(split)) {
+      this.#elements = split;
+    }
   }
 
   /**
@@ -282,7 +314,7 @@ export class IngressRequest {
 
   /** The members of the body; without the list if that need not be parsed. */
   members(names: readonly ListName[]): Members {
-    return this.split(names)?.members ?? this.value();
+    return (this.split(names) ?? this.elements(names))?.members ?? this.value();
   }
 
   /**
@@ -337,10 +369,19 @@ export class IngressRequest {
   }
 
   /** What is made of the list in `scanned`; for a large request, or where it takes long, in steps, and once. */
-  make<T>({ list }: ScannedBody, work: () => Steps<T>): T {
+  make<T>(scanned: ScannedBody, work: () => Steps<T>): T {
+    return this.#make(OF_LIST, scanned, work);
+  }
+
+  /** The same for what is made of its `elements`. */
+  makeOfElements<T>(elements: ScannedBody, work: () => Steps<T>): T {
+    return this.#make(OF_ELEMENTS, elements, work);
+  }
+
+  #make<T>(name: string, { list }: ScannedBody, work: () => Steps<T>): T {
     const isMany = list.count > MANY_DOCUMENTS;
     if (this.body.length <= PARSED_AT_ONCE_BYTES && !isMany) return atOnce(work());
-    const made = this.#made?.get(OF_LIST) as readonly [T] | undefined;
+    const made = this.#made?.get(name) as readonly [T] | undefined;
     if (made !== undefined) return made[0];
     const steps = work();
     const step = isMany || this.body.length > LARGE_BYTES ? undefined : steps.next();
@@ -348,7 +389,7 @@ export class IngressRequest {
     throw new NotDoneYet(async (pause) => {
       await pause();
       const result = await inSteps(steps, pause);
-      (this.#made ??= new Map()).set(OF_LIST, [result]);
+      (this.#made ??= new Map()).set(name, [result]);
     });
   }
 
@@ -370,6 +411,16 @@ export class IngressRequest {
     if (replaced !== undefined) this.#scanned = { name, ...scanned, replaced };
     return yield* make({ list, replaced });
   }
+}
+
+/** Whether no element can have a name that is too long; those that were not located count as one. */
+function hasShortElements({ list: { rows, end } }: ScannedBody): boolean {
+  let last = end;
+  for (let at = 0; at < rows.length; at += ROW) {
+    last = rows[at + 1] ?? 0;
+    if (last - (rows[at] ?? 0) > LIMITS.keyBytes) return false;
+  }
+  return end - last <= LIMITS.members * LEAST_MEMBER_BYTES;
 }
 
 function* makeInSteps<T>(

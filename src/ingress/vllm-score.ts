@@ -98,7 +98,7 @@ export const vllmScore = defineDialect({
 function documentsOf(request: IngressRequest, names: readonly string[]) {
   const lists = listNames(...names);
   if (request.scan(LISTS) === undefined) {
-    const value = request.value();
+    const value = request.members(LISTS);
     const name = names.find((list) => typeof value[list] === 'string');
     if (name !== undefined)
       return readDocuments(

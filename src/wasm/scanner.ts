@@ -410,7 +410,8 @@ function walkToken(byte: u8, at: i32, end: i32): i32 {
 function walkElements(byte: u8, at: i32, end: i32): i32 {
   const isElement = inList && depth == listDepth;
   if (byte == 0x22) return isElement && fields > 0 ? at : walkStrings(at, end, isElement);
-  return isElement ? FAILED : walkNumbers(at, end);
+  if (isElement) return mayBeOthers() ? at : FAILED;
+  return walkNumbers(at, end);
 }
 
 function walkValue(byte: u8, at: i32, end: i32): i32 {
@@ -463,7 +464,12 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     }
     return open(at, true);
   }
-  if (isElement || stepIsNext) return FAILED;
+  if (stepIsNext || (isElement && !mayBeOthers())) return FAILED;
+  if (isElement) {
+    sourceStart = at + shift;
+    textEnd = 0;
+    textIsBlank = false;
+  }
   if (byte == 0x5b) {
     if (isWanted) {
       found = wanted;
@@ -488,6 +494,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
       if (byte != 0x6e) noteField(nextField, at + shift, next + shift, 0);
       nextField = -1;
     }
+    if (isElement) note(next + shift);
     return walkComma(next, end);
   }
   return next;
@@ -711,6 +718,11 @@ function forget(list: i32): bool {
 /** Whether the elements of the list are only located, whatever is in them. */
 function isTextless(): bool {
   return load<u8>(nameOf(found, STEPS)) == 0;
+}
+
+/** Whether elements may be other than strings and objects: nobody looks for anything in them. */
+function mayBeOthers(): bool {
+  return fields == 0 && isTextless();
 }
 
 /** Whether the walk is where the fields of an element are: in it, or in the object to which the steps lead. */

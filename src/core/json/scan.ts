@@ -72,6 +72,11 @@ export function areTextsAlone({ lacksTexts, hasImages }: FoundList): boolean {
   return !lacksTexts && !hasImages;
 }
 
+/** Whether nothing was looked for in its elements, whatever they are. */
+function isLocated({ name: { text, fields } }: FoundList): boolean {
+  return text === '' && fields.length === 0;
+}
+
 /**
  * The same from a completed walk over the body, whose elements may lack their text or have images.
  * @param mostAround how many bytes around the list are parsed.
@@ -89,7 +94,7 @@ export function* splitBody(
   const members = parseMembers(body, cuts);
   if (members === undefined) return undefined;
   const split = { body, members, name: list.name.name, list, values };
-  if (!areTextsAlone(list)) return split;
+  if (!areTextsAlone(list) || isLocated(list)) return split;
   const replaced = yield* LoneHalves.replace(body, list.halves);
   return replaced === undefined ? split : { ...split, replaced };
 }

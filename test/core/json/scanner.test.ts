@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../../support/property.js';
-import { listName, ROW, Walk, type FoundList } from '../../../src/core/json/scanner.js';
+import {
+  listName,
+  locatedList,
+  ROW,
+  Walk,
+  type FoundList,
+} from '../../../src/core/json/scanner.js';
 
 const NAMES = [listName('documents')];
 const WINDOW = 65_536;
@@ -314,3 +320,44 @@ it.each([0, 1, 5, 63])(
 
 /** With the flag, both halves of a pair are one character. */
 const LONE_HALVES = /[\ud800-\udfff]/gu;
+
+describe('a list whose elements are only located', () => {
+  it('may have any, wherever a window ends', () => {
+    const element = fc.oneof(
+      fc.json({ maxDepth: 3 }),
+      fc.constantFrom('null', 'true', '-1.5e+9', '[]', '{}', '[[],[1,"a"]]', '"\\ud83d"', '" "'),
+    );
+    const elements = fc.array(fc.tuple(element, fc.nat(3)), { maxLength: 12 });
+    fc.assert(
+      fc.property(elements, fc.nat(80), fc.boolean(), (list, place, isDense) => {
+        const blank = (count: number) => (isDense ? '' : ' '.repeat(count));
+        const texts = list.map(([json, spaces]) => blank(spaces) + json + blank(3 - spaces));
+        const head = `{"padding":"${'x'.repeat(65_536 - place)}","list":[`;
+        const body = Buffer.from(`${head}${texts.join()}],"other":[1,null]}`);
+        const walk = new Walk(body, locatedList('list'));
+        walk.go();
+
+        const found = list.map((_, row) =>
+          body.toString('utf8', walk.list?.rows[row * ROW], walk.list?.rows[row * ROW + 1]),
+        );
+        expect(walk.list?.count).toBe(list.length);
+        expect(found).toEqual(list.map(([json]) => json));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('may have more than a window can note', () => {
+    const items = Array.from({ length: 30_000 }, (_, at) => (at % 3 === 0 ? null : at % 7));
+    const body = Buffer.from(JSON.stringify({ list: items }));
+    const walk = new Walk(body, locatedList('list'));
+    walk.go();
+
+    expect(walk.list?.count).toBe(items.length);
+    const rows = walk.list?.rows ?? [];
+    const found = items.map((_, row) =>
+      body.toString('utf8', rows[row * ROW], rows[row * ROW + 1]),
+    );
+    expect(found).toEqual(items.map((item) => JSON.stringify(item)));
+  });
+});
