@@ -1,6 +1,7 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { readDespiteFailedWrites } from './failed-writes.js';
 import { readWhileNotHeld } from './holding.js';
 import { Intake } from './intake.js';
 import { watchWrites } from './outlet.js';
@@ -20,6 +21,14 @@ export type ResolveAll = (
 export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
   readonly code = 'ERR_ADDRESS_FORBIDDEN';
+}
+
+/** What broke connections that had been made. */
+const breaks = new WeakSet<Error>();
+
+/** Whether a connection had been made, and broke by this error. */
+export function hasBroken(error: Error): boolean {
+  return breaks.has(error);
 }
 
 /**
@@ -47,10 +56,13 @@ export function createConnector(
     connect(options, (...made) => {
       const [error, socket] = made;
       if (error === null) {
+        // Before the client, which asks.
+        socket.on('error', (broken: Error) => breaks.add(broken));
         intake?.serve(socket);
         skipInterimReplies(socket);
         readWhileNotHeld(socket);
         writeInPieces(socket);
+        readDespiteFailedWrites(socket);
         watchWrites(socket);
       }
       callback(...made);

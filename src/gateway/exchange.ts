@@ -4,14 +4,15 @@ import { Gathering } from '../core/gathering.js';
 import { copyBytes, NO_BYTES, Owned } from '../core/memory.js';
 import { arriveInTurns } from '../core/turns.js';
 import type { RawReply } from '../providers/reply.js';
-import { awaitReply } from './connector.js';
+import { awaitReply, hasBroken } from './connector.js';
+import { hasFailedWrites } from './failed-writes.js';
 import { flowOf, type Flow } from './holding.js';
 import { Inflation, readEncodings } from './inflate.js';
-import { writesNext, type Sender } from './outlet.js';
+import { closeUnlessWritten, writesNext, type Sender } from './outlet.js';
 import { flatten, Reply } from './reply.js';
 import type { ReplyRoom } from './reply-room.js';
 import type { Scope } from './scope.js';
-import { TransportError, type UpstreamRequest } from './transport.js';
+import { TransportError, type Resend, type UpstreamRequest } from './transport.js';
 import { asTransportError } from './transport-error.js';
 
 /** Connections that have delivered a reply: the other side may close such a connection while it is idle. */
@@ -92,7 +93,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   written(): void {
     const connection = this.#connection;
-    if (connection?.errored !== null) return;
+    if (connection?.errored !== null || hasFailedWrites(connection)) return;
     // What the system has not yet accepted leaves as the other side reads. If nothing reports when, it counts as sent.
     if (connection.writableLength > 0 && connection.writableNeedDrain) {
       connection.once('drain', () => {
@@ -154,7 +155,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   onResponseEnd(): void {
     if (this.#failure !== undefined) return;
-    if (this.#connection !== undefined) proven.add(this.#connection);
+    if (this.#connection !== undefined) {
+      proven.add(this.#connection);
+      closeUnlessWritten(this.#connection);
+    }
     if (this.#inflation === undefined) this.#succeed();
     else this.#inflation.end();
   }
@@ -162,10 +166,20 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#failure !== undefined) return;
     this.#drop();
-    const wasKept = this.#connection !== undefined && proven.has(this.#connection);
-    const resend = wasKept && !this.#started ? (this.#hasLeft ? 'unsafe' : 'safe') : undefined;
-    this.#failure = asTransportError(error, this.#controller !== undefined, resend);
+    this.#failure = asTransportError(
+      error,
+      this.#controller !== undefined,
+      this.#resendAfter(error),
+    );
     this.#reject(this.#failure);
+  }
+
+  #resendAfter(error: Error): Resend {
+    // It was about to be written to a kept connection.
+    if (this.#controller === undefined) return hasBroken(error) ? 'safe' : undefined;
+    const wasKept = this.#connection !== undefined && proven.has(this.#connection);
+    if (!wasKept || this.#started) return undefined;
+    return this.#hasLeft ? 'unsafe' : 'safe';
   }
 
   #inflate(header: string | undefined, beginning: Buffer): void {

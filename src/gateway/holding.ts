@@ -37,6 +37,16 @@ export function readWhileNotHeld(socket: Socket): void {
     },
   };
   flows.set(socket, flow);
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error?: Error): Socket => {
+    // What breaks a connection has come behind what is held back.
+    if (isOfReading(error) && socket.readableLength > 0) flow.resume();
+    return destroy(error);
+  };
+}
+
+function isOfReading(error: Error | undefined): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.syscall === 'read';
 }
 
 export function flowOf(socket: Socket): Flow | undefined {

@@ -45,3 +45,15 @@ export function watchWrites(socket: Socket): void {
     written();
   };
 }
+
+/**
+ * Closes a connection whose request is answered before all of it has left: the next one would wait behind the rest, for good
+ * if the other side has stopped reading. To be called when the reply is over: the client uses the connection again a turn later.
+ */
+export function closeUnlessWritten(socket: Socket): void {
+  if (socket.writableLength === 0) return;
+  // The system may have had all that was encrypted for a moment before that is told.
+  setImmediate(() => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
+}

@@ -69,6 +69,29 @@ describe('a connection that is held', () => {
     await until('the connection has ended', () => hasEnded);
     expect({ isHeld: flow?.isHeld, text }).toEqual({ isHeld: false, text: 'all of it' });
   }, 30_000);
+
+  it('brings what has come before it breaks', async () => {
+    const server = createServer((accepted) => {
+      accepted.on('error', () => accepted.destroy()).write('all of it');
+      accepted.once('data', () => accepted.resetAndDestroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    open.push({ close: () => Promise.resolve(void server.close()) });
+    const socket = await connection((server.address() as AddressInfo).port);
+    let text = '';
+    socket.on('readable', () => {
+      for (let chunk; (chunk = socket.read() as Buffer | null) !== null;) text += String(chunk);
+    });
+    const broken = new Promise((resolve) => socket.on('error', resolve));
+    flowOf(socket)?.pause();
+    await until('all has come', () => socket.readableLength === 9);
+
+    socket.write('break');
+
+    expect(await broken).toMatchObject({ code: 'ECONNRESET', syscall: 'read' });
+    expect(text).toBe('all of it');
+  }, 30_000);
 });
 
 describe('a kept connection', () => {
