@@ -1,5 +1,6 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { textDocuments } from '../../../src/core/documents.js';
+import { largeWork } from '../../../src/core/turns.js';
 import { counted } from '../../../src/gateway/policies/counted.js';
 import type { Outcome } from '../../../src/gateway/rank.js';
 import { job, offer } from '../../support/offers.js';
@@ -26,7 +27,13 @@ async function passedOn(documents: typeof SMALL, offers: Parameters<typeof count
 }
 
 it('a large list is counted in steps where a channel limits its texts: others get their turns', async () => {
-  expect(await passedOn(LARGE, [WIDE, NARROW])).toEqual(['returned', 'another turn', 'ranked']);
+  // However many of the steps this machine makes in the time that they have in a turn: each is the last one.
+  const spent = jest.spyOn(largeWork, 'isSpent').mockReturnValue(true);
+
+  const log = await passedOn(LARGE, [WIDE, NARROW]);
+  spent.mockRestore();
+
+  expect(log).toEqual(['returned', 'another turn', 'ranked']);
 });
 
 it.each([
