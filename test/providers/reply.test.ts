@@ -14,10 +14,12 @@ import {
 
 const MAX_MS = 1_000;
 
+/** In time of this process alone: whatever else the machine does counts for nothing. */
 function timed(read: () => string): { message: string; ms: number } {
-  const startedAt = performance.now();
+  const before = process.cpuUsage();
   const message = read();
-  return { message, ms: performance.now() - startedAt };
+  const { user, system } = process.cpuUsage(before);
+  return { message, ms: (user + system) / 1_000 };
 }
 
 describe('the message of an error reply', () => {
