@@ -36,4 +36,5 @@ it.each(['1', '2'])(
     expect(output).toMatch(/The root account was created: root\n {2}password: \w{24}/);
     expect(status).not.toBe(0);
   },
+  120_000,
 );

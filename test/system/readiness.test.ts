@@ -17,7 +17,7 @@ let key = '';
 async function start(now: () => number = Date.now): Promise<TestGateway> {
   return startGateway(
     {
-      store: { command_timeout_ms: 500 },
+      store: { command_timeout_ms: 20_000 },
       channels: [
         {
           ...{ name: 'only', provider: 'cohere', base_url: upstream.url },
@@ -138,11 +138,12 @@ describe('a gateway whose clock is wrong', () => {
       expect(ready).toEqual({
         status: 'ready',
         warnings: [
-          expect.stringMatching(new RegExp(`is (89|90)\\.\\d s ${where} that of the store`)),
+          expect.stringMatching(new RegExp(`is (8|9)\\d\\.\\d s ${where} that of the store`)),
         ],
       });
       const seconds = Number(/^rerank_clock_offset_seconds (\S+)$/m.exec(metrics)?.[1]);
-      expect(Math.abs(seconds - offMs / 1_000)).toBeLessThan(2);
+      // As exactly as the question and the answer were quick.
+      expect(Math.abs(seconds - offMs / 1_000)).toBeLessThan(10);
       expect(off.log.join('')).toContain('the clock of this node is wrong');
     } finally {
       await off.close();
