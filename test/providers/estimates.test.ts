@@ -1,0 +1,26 @@
+import { expect, it } from '@jest/globals';
+import { allProviders } from '../../src/providers/index.js';
+import { documentsIn } from '../support/documents.js';
+import { spelled, type Spelling } from '../support/spelling.js';
+
+const TEXTS = ['签名密钥每九十天轮换一次。\n'.repeat(20), 'Ключи "подписи"', '🪐 / \\'];
+const SPELLINGS: readonly Spelling[] = [[0], [1], [2], [0, 3, 1]];
+
+it.each(
+  allProviders().flatMap((provider) =>
+    provider.transport === 'http' && provider.rounds !== undefined
+      ? [[provider.id, provider] as const]
+      : [],
+  ),
+)(
+  'what a ranking by %s may take depends on what texts mean, not on how they are spelled',
+  (_, provider) => {
+    const tokens = SPELLINGS.map((ways) => {
+      const documents = documentsIn(`[${TEXTS.map((text) => spelled(text, ways)).join()}]`);
+      return provider.estimate({ query: 'q', documents, options: {}, settings: {} });
+    });
+
+    expect(tokens[0]).toBeGreaterThan(100);
+    expect(new Set(tokens).size).toBe(1);
+  },
+);
