@@ -197,9 +197,9 @@ export function read(from: i32, to: i32): i32 {
   unread = 0;
   let at = WINDOW + from;
   while (true) {
-    const next = load<u8>(at) > 0x20 ? at : skipSpace(at, end);
+    let next = behindSpace(at, end);
     if (next >= end) return at - WINDOW;
-    const byte = load<u8>(next);
+    let byte = load<u8>(next);
     if (state == SEPARATOR) {
       if (byte == 0x5d) {
         state = NOTHING;
@@ -209,7 +209,9 @@ export function read(from: i32, to: i32): i32 {
       if (next != at) isTight = false;
       state = ROW;
       at = next + 1;
-      continue;
+      next = behindSpace(at, end);
+      if (next >= end) return at - WINDOW;
+      byte = load<u8>(next);
     }
     if (byte != 0x7b || left == 0) return fail(FAILED);
     if (numbers + MAX_COLUMNS > MAX_NUMBERS) return at - WINDOW;
@@ -346,6 +348,11 @@ function fail(reason: i32): i32 {
   return reason;
 }
 
+/** The position after white space, where there is hardly ever one. */
+function behindSpace(at: i32, end: i32): i32 {
+  return load<u8>(at) > 0x20 ? at : skipSpace(at, end);
+}
+
 function skipSpace(from: i32, end: i32): i32 {
   let at = from;
   while (at < end) {
@@ -360,9 +367,14 @@ function skipSpace(from: i32, end: i32): i32 {
 function readRow(start: i32, end: i32): i32 {
   let at = start;
   let column: i32 = 0;
-  for (let slot: i32 = 0; slot < slots; slot += 1) {
-    at = behindPart(slot, at, end);
-    if (at < 0) return at;
+  for (let slot: i32 = 0; slot <= slots; slot += 1) {
+    const text: i32 = load<i32>(PARTS + slot * PART_SIZE);
+    const length = load<i32>(PARTS + slot * PART_SIZE, 4) - text;
+    if (at + length > end) return CUT;
+    // A branch, so that nothing waits for it: what follows is nearly always there.
+    if (!isSame(text, at, length)) return FAILED;
+    at += length;
+    if (slot == slots) break;
     if (((freeSlots >> slot) & 1) == 0) {
       at = readNumber(at, end, column);
       column += 1;
@@ -372,26 +384,22 @@ function readRow(start: i32, end: i32): i32 {
     }
     if (at < 0) return at;
   }
-  return behindPart(slots, at, end);
-}
-
-/** The position after a part of the form that is at `at`. */
-function behindPart(part: i32, at: i32, end: i32): i32 {
-  const text: i32 = load<i32>(PARTS + part * PART_SIZE);
-  const length = load<i32>(PARTS + part * PART_SIZE, 4) - text;
-  if (at + length > end) return CUT;
-  return isSame(text, at, length) ? at + length : FAILED;
+  return at;
 }
 
 /** Whether the bytes of two places are the same. */
 function isSame(text: i32, other: i32, length: i32): bool {
-  for (let at: i32 = 0; at < length; at += 16) {
-    const same = i8x16.bitmask(i8x16.eq(v128.load(text + at), v128.load(other + at)));
-    const rest = length - at;
-    const wanted: i32 = rest >= 16 ? 0xffff : (1 << rest) - 1;
-    if ((same & wanted) != wanted) return false;
+  if (length < 16) return (~samesAt(text, other) & ((1 << length) - 1)) == 0;
+  const last = length - 16;
+  for (let at: i32 = 0; at < last; at += 16) {
+    if (samesAt(text + at, other + at) != 0xffff) return false;
   }
-  return true;
+  return samesAt(text + last, other + last) == 0xffff;
+}
+
+/** A bit for each of sixteen bytes that is the same in two places. */
+function samesAt(text: i32, other: i32): i32 {
+  return i8x16.bitmask(i8x16.eq(v128.load(text), v128.load(other)));
 }
 
 /** Reads a row and keeps its form. */
@@ -784,13 +792,82 @@ function isDigit(byte: u8): bool {
 
 /** More digits may not fit 64 bits. */
 const MAX_DIGITS: i32 = 19;
+/** Numbers of fewer digits are exact as doubles. */
+const MAX_EXACT_DIGITS: i32 = 16;
 /** No engine writes a longer number than `-1.2345678901234567e-308`. */
 const MAX_WRITTEN: i32 = 24;
 /** Up to here a double holds every integer. */
 const MAX_EXACT: u64 = 9007199254740992;
 
-/** Reads a number of JSON's grammar, to the bit as the engine would; returns the position after it. */
+/**
+ * Reads a number of JSON's grammar, to the bit as the engine would; returns the position after it. Nearly all have a few digits,
+ * or are below one and have no more places than 64 bits hold: nothing else has to be asked of these.
+ */
 function readNumber(start: i32, end: i32, column: i32): i32 {
+  const word = load<u64>(start) ^ ZEROS;
+  const whole = digitsIn(word);
+  if (whole == 1 && load<u16>(start) == 0x2e30) {
+    const upper = load<u64>(start, 2) ^ ZEROS;
+    const first = digitsIn(upper);
+    if (first == 0) return readAnyNumber(start, end, column);
+    let places = firstOf(upper, first);
+    let scale = first;
+    if (first == 8) {
+      places = withMore(places, start + 10);
+      scale += added;
+      if (added == 8) {
+        places = withMore(places, start + 18);
+        scale += added;
+      }
+    }
+    const behind = start + 2 + scale;
+    if (scale < MAX_DIGITS && isBehind(behind, end)) {
+      fractionSeen |= 1 << column;
+      // Rounds once where both sides are exact, and so few places never leave it open which double is nearest.
+      const size =
+        scale < MAX_EXACT_DIGITS
+          ? (places as f64) / load<f64>(EXACT + scale * 8)
+          : nearestDouble(places, scale);
+      return keepNumber(size, start, behind);
+    }
+  } else if (whole > 0 && whole < 8 && (load<u8>(start) != 0x30 || whole == 1)) {
+    const behind = start + whole;
+    if (isBehind(behind, end)) {
+      wholeSeen |= 1 << column;
+      return keepNumber(firstOf(word, whole) as f64, start, behind);
+    }
+  }
+  return readAnyNumber(start, end, column);
+}
+
+/** How many digits `withMore` has added. */
+let added: i32 = 0;
+
+/** A number with the digits behind it, as many as there are among eight bytes. */
+function withMore(number: u64, at: i32): u64 {
+  const digits = load<u64>(at) ^ ZEROS;
+  added = digitsIn(digits);
+  if (added == 0) return number;
+  return number * (load<u32>(TENS + added * 4) as u64) + firstOf(digits, added);
+}
+
+/** Whether a number that has no more digits ends at `at`. */
+function isBehind(at: i32, end: i32): bool {
+  const byte = load<u8>(at);
+  return at < end && byte != 0x2e && (byte | 0x20) != 0x65;
+}
+
+/** Keeps a number and where it is; returns the position after it. */
+function keepNumber(size: f64, start: i32, behind: i32): i32 {
+  store<f64>(NUMBERS + numbers * 8, size);
+  const place = PLACES + numbers * PLACE_SIZE;
+  store<u16>(place, (start - WINDOW) as u16);
+  store<u16>(place, (behind - WINDOW) as u16, 2);
+  numbers += 1;
+  return behind;
+}
+
+function readAnyNumber(start: i32, end: i32, column: i32): i32 {
   const isNegative = load<u8>(start) == 0x2d;
   const first = isNegative ? start + 1 : start;
   if (first >= end) return CUT;
@@ -833,12 +910,7 @@ function readNumber(start: i32, end: i32, column: i32): i32 {
   if (count > MAX_DIGITS) count -= zerosFrom(first);
   const size = count <= MAX_DIGITS ? nearestDouble(value, scale) : NaN;
   if (isNaN(size)) unread += 1;
-  store<f64>(NUMBERS + numbers * 8, isNegative ? -size : size);
-  const place = PLACES + numbers * PLACE_SIZE;
-  store<u16>(place, (start - WINDOW) as u16);
-  store<u16>(place, (at - WINDOW) as u16, 2);
-  numbers += 1;
-  return at;
+  return keepNumber(isNegative ? -size : size, start, at);
 }
 
 /** How many zeros a number begins with, on both sides of its point. */
@@ -859,19 +931,24 @@ let value: u64 = 0;
 function readDigits(from: i32): i32 {
   let at = from;
   while (true) {
-    const digits = load<u64>(at) ^ 0x3030303030303030;
-    const others = (digits | (digits + 0x7676767676767676)) & 0x8080808080808080;
-    if (others == 0) {
-      value = value * 100000000 + numberOf(digits);
-      at += 8;
-      continue;
-    }
-    const count = (ctz(others) as i32) >> 3;
-    if (count == 0) return at;
-    const number = numberOf(digits << (64 - 8 * (count as u64)));
-    value = value * (load<u32>(TENS + count * 4) as u64) + number;
-    return at + count;
+    value = withMore(value, at);
+    at += added;
+    if (added < 8) return at;
   }
+}
+
+/** Eight digits, each a byte from 0 to 9 once these are taken off. */
+const ZEROS: u64 = 0x3030303030303030;
+
+/** How many of eight bytes, from the first one on, are digits. */
+function digitsIn(digits: u64): i32 {
+  const others = (digits | (digits + 0x7676767676767676)) & 0x8080808080808080;
+  return (ctz(others) as i32) >> 3;
+}
+
+/** The number that the first of eight digits are, of which there is one at least. */
+function firstOf(digits: u64, count: i32): u64 {
+  return numberOf(digits << (64 - 8 * (count as u64)));
 }
 
 /** The number that eight digits are. */

@@ -271,6 +271,56 @@ describe('parseAroundRows', () => {
     );
   });
 
+  it('reads numbers of however many digits to the bit, and never what is none', () => {
+    const digits = fc
+      .tuple(fc.constantFrom('', '0', '000', '9', '1'), fc.nat(23), fc.nat())
+      .map(([head, size, seed]) => head + `${seed}4096`.repeat(6).slice(0, size));
+    const exponent = fc.constantFrom('', '', '', '', 'e5', 'E-7', 'e+0', 'e', 'e-');
+    const number = fc.oneof(
+      fc.tuple(fc.constantFrom('0.', '0.', '-0.', '1.', '12.'), digits, exponent),
+      fc.tuple(fc.constantFrom('', '', '-', '0'), digits, exponent),
+    );
+    const change = fc.tuple(fc.nat(30), fc.constantFrom('.', 'e', '-', '0', 'x', '/', ':', '"'));
+    const text = fc.oneof(
+      { weight: 6, arbitrary: number.map((parts) => parts.join('')) },
+      {
+        weight: 1,
+        arbitrary: fc
+          .tuple(number, change)
+          .map(([parts, [from, put]]) =>
+            parts.join('').replace(new RegExp(`(?<=^.{${from}}).?`), put),
+          ),
+      },
+    );
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 1, maxLength: 3 }), (numbers) => {
+        const json = `[{"s":0.5,"i":0},${numbers.map((one) => `{"s":${one},"i":1}`).join()}]`;
+        const found = read(json);
+        let rows: unknown;
+        try {
+          rows = JSON.parse(json);
+        } catch {
+          rows = undefined;
+        }
+        if (rows === undefined) expect(found).toBeUndefined();
+        if (found !== undefined) expect(plain(found.value)).toEqual(rows);
+        else if (numbers.every((one) => /^-?[0-9.eE+-]+$/.test(one))) expect(rows).toBeUndefined();
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each([7, 8, 15, 16, 17])('reads %i places the same wherever a window ends', (places) => {
+    const score = `0.${'1234567890123456789'.slice(0, places)}`;
+    const rows = Array.from({ length: 3_500 }, (_, index) => `{"i":${index},"s":${score}}`).join();
+    for (let before = 0; before < 40; before += 1) {
+      const { values = [] } =
+        parseAroundRows(Buffer.from(`[${' '.repeat(before)}${rows}]`), 4_000)?.rows ?? {};
+      expect(values.length).toBe(7_000);
+      expect(values.every((one, at) => one === (at % 2 === 0 ? at / 2 : Number(score)))).toBe(true);
+    }
+  });
+
   it('agrees with the plain parser on rows with whatever else', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 60 }));
     const other = fc.oneof(
@@ -440,6 +490,13 @@ describe('NumberRows', () => {
     ['an exponent', '[{"index": 3, "relevance_score": 1E-7}]', '1E-7'],
   ])('puts the contract’s words around its numbers where there is %s', (_name, text, score) => {
     expect(writtenBy(text)).toBe(`{"index":3,"relevance_score":${score}}`);
+  });
+
+  it.each(['0.5', '1.5', '1e0'])('does not write an index such as %s', (index) => {
+    const rows = `{"index":3,"relevance_score":0.5},{"index":${index},"relevance_score":0.25}`;
+
+    expect(writtenBy(`[${rows}]`)).toBeUndefined();
+    expect(writtenBy(`[${rows.replaceAll(':', ': ')}]`)).toBeUndefined();
   });
 
   it('does so for other names', () => {
