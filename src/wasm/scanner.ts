@@ -81,8 +81,12 @@ const WORD_LEVELS: i32 = 64;
 
 /** How many strings may end in 64 bytes. */
 const MAX_SHORT: i32 = 32;
-/** From so many bytes on a string is not short, and one that turns out not to be is followed by so many that may not be, either. */
+/**
+ * Behind a string of fewer bytes others are taken to be short, too. One of more than `LONG` among these is walked over by itself, and
+ * so many behind it: strings of 512 bytes, which are noted for their length, are always.
+ */
 const SHORT: i32 = 48;
+const LONG: i32 = 160;
 const WAIT: i32 = 8;
 
 /** Every second lane: adding to a run of backslashes carries through it, and tells by this whether it is odd. */
@@ -889,7 +893,7 @@ export function walkStrings(from: i32, end: i32, areElements: bool): i32 {
     inside = 0 - (within >>> 63);
     behindString = closing >>> 63;
     due = (separators | blank) >>> 63;
-    if (quotes == 0 && inside != 0) break;
+    if (inside != 0 && at - start > LONG) break;
   }
   if (inside == 0) {
     state = behindString == 0 ? ELEMENT : AFTER_VALUE;

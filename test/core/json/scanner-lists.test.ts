@@ -51,6 +51,7 @@ function compare(json: string, inFirst: number): void {
   );
   expect(texts).toEqual(documents);
   expect(places.every(([start, end, text, behind]) => start === text && end === behind)).toBe(true);
+  expect(places.map((row) => row[4])).toEqual(documents.map((text) => Buffer.byteLength(text)));
   expect(list.count).toBe(documents.length);
   expect(list.blanks).toEqual(
     documents.flatMap((text, index) => (text.trim() === '' ? [index] : [])),
