@@ -3,13 +3,15 @@ import type { Documents } from '../core/documents.js';
 import { GatewayError } from '../core/errors.js';
 import type { Members } from './request.js';
 
+const MOST_FIELDS = 100;
+
 /** Whole numbers of any size: a count beyond the number of documents means all of them. `null` means absent. */
 export const COUNT = Joi.number().unsafe().integer().min(1).allow(null);
 export const FLAG = Joi.boolean().allow(null);
 export const TEXT = Joi.string().allow('', null);
 export const MODEL = Joi.string().max(256).allow('', null);
 export const QUERY = Joi.string().required();
-export const FIELDS = Joi.array().items(Joi.string().min(1)).max(100).allow(null);
+export const FIELDS = Joi.array().items(Joi.string().min(1)).max(MOST_FIELDS).allow(null);
 
 /** A schema of the members that a form knows; others are ignored. */
 export function membersOf<T>(members: Joi.StrictSchemaMap<T>): Joi.ObjectSchema<T> {
@@ -58,10 +60,15 @@ export function validate<T>(schema: Joi.ObjectSchema<T>, value: Members, query =
 /** The names of a schema's members. */
 const NAMES = new WeakMap<Joi.AnySchema, readonly string[]>();
 
-/** The members that a schema knows: it copies all it is given, and there may be thousands of others. */
+/**
+ * The members that a schema knows: it copies all it is given, and there may be thousands of others. Of fields to rank by it gets as
+ * many as it takes to refuse them.
+ */
 function knownOf(schema: Joi.ObjectSchema, value: Members): Members {
   const known: Record<string, unknown> = {};
   for (const name of namesOf(schema)) if (value[name] !== undefined) known[name] = value[name];
+  const { rank_fields: fields } = known;
+  if (Array.isArray(fields)) known.rank_fields = fields.slice(0, MOST_FIELDS + 1);
   return known;
 }
 

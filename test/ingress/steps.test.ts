@@ -96,6 +96,19 @@ it('many documents take steps, however small they are', async () => {
   expect(last).toBe('t8999\nc');
 });
 
+it('of fields to rank by no more are looked at than it takes to refuse them', () => {
+  const fields = Array.from({ length: 200 }, (_, at) => `f${at}`);
+  Object.defineProperty(fields, 150, {
+    get: () => {
+      throw new Error('it was looked at');
+    },
+  });
+
+  expect(() => validate(RERANK_MEMBERS, { query: 'q', rank_fields: fields })).toThrow(
+    'rank_fields must contain less than or equal to 100 items.',
+  );
+});
+
 it('members that no form knows are not looked at', () => {
   const members = Object.defineProperty({ query: 'q' }, 'other', {
     enumerable: true,
