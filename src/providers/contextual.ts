@@ -1,3 +1,4 @@
+import { JsonFragment, MadeList } from '../core/json/fragment.js';
 import { Json } from '../core/json/json.js';
 import { plainBody, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
@@ -10,12 +11,16 @@ import {
 } from './provider.js';
 
 /** One string per document, empty if it has none: a list of another length is refused. */
-function metadata({ documents, settings }: UpstreamCall): string[] | undefined {
+function metadata({ documents, settings }: UpstreamCall): MadeList | undefined {
   const key = optionalTextSetting(settings, 'metadataKey');
   if (key === undefined) return undefined;
-  return documents
-    .parts()
-    .map(({ source }) => (new Json(source).maybe(key).optionalString() ?? '').toWellFormed());
+  return new MadeList(documents.count, (index) => {
+    const echo = documents.echo(index);
+    // A string has no members.
+    if (!(echo instanceof JsonFragment)) return '';
+    const source = new Json(JSON.parse(echo.toString()));
+    return source.maybe(key).optionalString() ?? '';
+  });
 }
 
 /** Contextual AI: an instruction, and a line of metadata per document. Replies contain nothing but rows. */

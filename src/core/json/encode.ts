@@ -1,7 +1,7 @@
 import { copyBytes, Owned, UNCOUNTED_BYTES } from '../memory.js';
 import { inSteps, Pace, type Steps } from '../steps.js';
 import { EnclosedJson } from './enclosed.js';
-import { JsonFragment, JsonText, type JsonBody } from './fragment.js';
+import { JsonFragment, JsonText, MadeList, type JsonBody } from './fragment.js';
 import { WrittenTexts, type WrittenText } from './written-texts.js';
 
 /** The UTF-8 bytes of `body`; fragments are copied byte for byte. */
@@ -125,6 +125,9 @@ export async function joinInSteps(
 
 /** Putting a fragment among others takes as long as serializing a text of this length. */
 const FRAGMENT_UNITS = 500;
+
+/** To make an element may take long: the clock is looked at after each few. */
+const MADE_UNITS = 8_192;
 
 /** How much of a text is serialized in one step. */
 const STEP_UNITS = 262_144;
@@ -252,6 +255,10 @@ function write(value: JsonBody, text: string, parts: Part[]): string {
     return '';
   }
   if (value instanceof JsonText) return text + value.text;
+  if (value instanceof MadeList) {
+    const elements = Array.from({ length: value.count }, (_, index) => value.elementAt(index));
+    return write(elements, text, parts);
+  }
   if (isList(value)) {
     let open = text + '[';
     for (let index = 0; index < value.length; index += 1) {
@@ -289,6 +296,15 @@ function* writeInSteps(value: JsonBody, text: string, parts: Part[], pace: Pace)
   if (value instanceof JsonFragment || value instanceof JsonText) {
     if (pace.fills(FRAGMENT_UNITS)) yield;
     return write(value, text, parts);
+  }
+  if (value instanceof MadeList) {
+    let open = text + '[';
+    for (let index = 0; index < value.count; index += 1) {
+      const before = index === 0 ? open : open + ',';
+      open = yield* writeInSteps(value.elementAt(index), before, parts, pace);
+      if (pace.fills(MADE_UNITS)) yield;
+    }
+    return open + ']';
   }
   if (isList(value)) {
     let open = text + '[';

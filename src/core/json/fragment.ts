@@ -76,6 +76,17 @@ export class JsonFragment {
   }
 }
 
+/** An array whose elements are made as they are written: in steps, if it is written in steps. */
+export class MadeList {
+  readonly count: number;
+  readonly elementAt: (index: number) => JsonBody;
+
+  constructor(count: number, elementAt: (index: number) => JsonBody) {
+    this.count = count;
+    this.elementAt = elementAt;
+  }
+}
+
 /**
  * What a converter may return as a body: plain JSON with fragments anywhere. Undefined members are left out, and halves of
  * surrogate pairs in strings are replaced.
@@ -88,5 +99,6 @@ export type JsonBody =
   | undefined
   | JsonFragment
   | JsonText
+  | MadeList
   | readonly JsonBody[]
   | { readonly [name: string]: JsonBody };

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../../support/property.js';
-import { JsonFragment, JsonText, type JsonBody } from '../../../src/core/json/fragment.js';
+import {
+  JsonFragment,
+  JsonText,
+  MadeList,
+  type JsonBody,
+} from '../../../src/core/json/fragment.js';
 import {
   encodeEnclosed,
   encodeJson,
@@ -175,6 +180,31 @@ describe('a body of documents', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('a list whose elements are made', () => {
+  it('is written like one that is there, and few of them in one step', async () => {
+    const text = (index: number): JsonBody => (index % 2 === 0 ? `"${index}"\ud83d` : { index });
+    let made = 0;
+    let most = 0;
+    const list = new MadeList(1_000, (index) => {
+      made += 1;
+      most = Math.max(most, made);
+      return text(index);
+    });
+    const pause = () => {
+      made = 0;
+      return Promise.resolve();
+    };
+    const plain = encodeJson({ list: Array.from({ length: 1_000 }, (_, at) => text(at)), n: 1 });
+
+    const written = await encodeJsonInSteps({ list, n: 1 }, pause);
+    expect(written.bytes.toString()).toBe(plain.toString());
+    expect(most).toBeLessThan(100);
+    expect(encodeJson({ list, n: 1 }).toString()).toBe(plain.toString());
+    expect(encodeJson(new MadeList(0, text)).toString()).toBe('[]');
+    expect((await encodeJsonInSteps(new MadeList(0, text), pause)).bytes.toString()).toBe('[]');
   });
 });
 
