@@ -95,13 +95,18 @@ function* blankTexts(bytes: Buffer, rows: Uint32Array): Steps<number[]> {
     // Most begin with a letter.
     const isSure = first > SPACE && first < DELETE && first !== BACKSLASH && first !== QUOTE;
     if (pace.fills(isSure ? 1 : DOCUMENT_UNITS)) yield;
-    if (!isSure && isBlank(bytes.subarray(start, rows[row + 3]))) blanks.push(row / ROW);
+    if (!isSure && (yield* isBlank(bytes.subarray(start, rows[row + 3]), pace))) {
+      blanks.push(row / ROW);
+    }
   }
   return blanks;
 }
 
-function isBlank(raw: Buffer): boolean {
-  for (const piece of stringPieces(raw)) if (piece.trim() !== '') return false;
+function* isBlank(raw: Buffer, pace: Pace): Steps<boolean> {
+  for (const piece of stringPieces(raw)) {
+    if (piece.trim() !== '') return false;
+    if (pace.fills(piece.length)) yield;
+  }
   return true;
 }
 

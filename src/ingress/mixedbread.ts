@@ -1,6 +1,7 @@
 import type { Documents } from '../core/documents.js';
 import { JsonFragment, type JsonBody } from '../core/json/fragment.js';
-import { encodeReply } from '../core/json/encode.js';
+import { encodeReply, UnwrittenJson } from '../core/json/encode.js';
+import { MANY_DOCUMENTS } from '../core/steps.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -95,8 +96,8 @@ export const mixedbread = defineDialect<Kept>({
       kept: { strings: scanned === undefined ? stringElements(request, INPUT) : undefined },
     };
   },
-  reply: (_id, { model, documents, topN, returnDocuments }, { rows, usage }, { strings }) =>
-    encodeReply({
+  reply: (_id, { model, documents, topN, returnDocuments }, { rows, usage }, { strings }) => {
+    const body = {
       object: 'list',
       model,
       data: rows.map(({ index, score }) => ({
@@ -113,7 +114,9 @@ export const mixedbread = defineDialect<Kept>({
       },
       top_k: topN,
       return_input: returnDocuments,
-    }),
+    };
+    return rows.length > MANY_DOCUMENTS ? new UnwrittenJson(body) : encodeReply(body);
+  },
   error: fastApiError,
 });
 

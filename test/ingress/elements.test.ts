@@ -206,4 +206,45 @@ describe('elements that are read one by one', () => {
     value.mockRestore();
     expect([calls, reading.refused === undefined ? 'read' : 'refused']).toEqual([0, outcome]);
   });
+
+  /** A request in Mixedbread's form, and how many pauses it took. */
+  async function mixedbreadOf(body: object) {
+    const request = new IngressRequest(Buffer.from(JSON.stringify(body)), {}, {}, 10_000);
+    let pauses = 0;
+    const parsed = await request.read(
+      () => dialects.mixedbread.lists,
+      () => dialects.mixedbread.parse(request),
+      () => {
+        pauses += 1;
+        return Promise.resolve();
+      },
+    );
+    return { parsed, pauses };
+  }
+
+  it('of blank texts take steps, however few they are', async () => {
+    const input = (text: string) => [{ a: 'b' }, { a: text }, { a: text }];
+    const other = await mixedbreadOf({ query: 'q', input: input('a'.repeat(2_000_000)) });
+    const blank = await mixedbreadOf({ query: 'q', input: input('\n'.repeat(1_000_000)) });
+
+    expect(blank.parsed.documents.blanks()).toEqual([1, 2]);
+    expect(blank.pauses).toBeGreaterThan(other.pauses + 5);
+  });
+
+  it('are shown in steps where they are many', async () => {
+    const input = Array.from({ length: 2_001 }, (_, at) => ({ a: at }));
+    const { parsed } = await mixedbreadOf({ query: 'q', input, return_input: true });
+    const ranking = {
+      rows: input.map((_, index) => ({ index, score: 0.5 })),
+      usage: { inputTokens: 1, searchUnits: 1, estimated: false },
+      ...{ warnings: [], written: undefined },
+    };
+    const clock = { nowMs: 0, elapsedMs: 0 };
+    const asked = { ...parsed, model: 'm' };
+    const reply = dialects.mixedbread.reply('r', asked, ranking, parsed.kept, clock);
+
+    expect(reply).toBeInstanceOf(UnwrittenJson);
+    const { data } = JSON.parse(String(reply)) as { data: { input: object }[] };
+    expect(data[2_000]?.input).toEqual({ text: '2000' });
+  });
 });
