@@ -10,13 +10,13 @@ import { nextTurn } from '../turns.js';
 /** Bytes on either side. What is sent around the documents, above all the query, is rarely longer. */
 const ROOM_BYTES = 1_024;
 
-/** Memory whose room nobody has used yet. */
-const unused = new WeakSet<object>();
+/** Memory whose room nobody has used yet, and who has it: what has been given back has no room. */
+const unused = new WeakMap<object, Owned>();
 
 /** An empty buffer with room around it. */
 export function bufferWithRoom(bytes: number): Owned {
   const all = Owned.uncleared(bytes + 2 * ROOM_BYTES);
-  unused.add(all.bytes.buffer);
+  unused.set(all.bytes.buffer, all);
   return all.narrowed(ROOM_BYTES, ROOM_BYTES + bytes);
 }
 
@@ -60,7 +60,7 @@ export function joinedWithRoom(pieces: readonly Buffer[], bytes: number): Owned 
  */
 export function writeAround(text: Buffer, before: string, after: string): Buffer | undefined {
   const { buffer, byteOffset } = text;
-  if (!unused.has(buffer)) return undefined;
+  if (unused.get(buffer)?.bytes.buffer !== buffer) return undefined;
   const start = byteOffset - Buffer.byteLength(before);
   const end = byteOffset + text.length;
   const size = end + Buffer.byteLength(after) - start;

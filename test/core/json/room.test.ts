@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { Owned } from '../../../src/core/memory.js';
+import { takeUncounted } from '../../support/memory.js';
 import { bufferWithRoom, joinWithRoom, writeAround } from '../../../src/core/json/room.js';
 
 const joined = (text: string): Buffer =>
@@ -39,6 +41,20 @@ describe('a text with room around it', () => {
 
     expect(writeAround(text, before, after)).toBeUndefined();
     expect(writeAround(text, before.slice(1), after.slice(1))?.length).toBe(1_028);
+  });
+});
+
+describe('a text in memory that others have had', () => {
+  takeUncounted();
+
+  it('has no room because theirs had', () => {
+    const theirs = bufferWithRoom(600_000);
+    const { buffer } = theirs.bytes;
+    theirs.giveBack();
+    const all = Owned.uncleared(600_000);
+    expect(all.bytes.buffer).toBe(buffer);
+
+    expect(writeAround(all.bytes.subarray(10, 20), 'a', 'b')).toBeUndefined();
   });
 });
 
