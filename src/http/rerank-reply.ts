@@ -107,8 +107,6 @@ async function explained(
 
 /** Gives the memory of a reply back once the system has all of it. */
 export function giveBackOnceTaken(res: ServerResponse, reply: Owned): void {
-  // A session of HTTP/2 does not tell what it still holds.
-  if (res.req.httpVersionMajor > 1) return;
   res.once('close', () => {
     if (res.writableFinished) reply.giveBack();
   });
