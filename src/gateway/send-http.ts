@@ -61,64 +61,24 @@ export async function sendHttp(
   deps: HttpSendDeps,
   route: Route,
   provider: HttpProvider | ComposedProvider,
-  { call, body: callersBody, timeoutMs, scope, ignoresSwitches, onSent }: SentJob,
+  job: SentJob,
 ): Promise<Extract<AttemptOutcome, { kind: 'failed' }> | RankingReading> {
+  const { call, timeoutMs, scope } = job;
   const untilMs = deps.now() + timeoutMs;
   const source = provider.token?.(route.endpoint);
   const bearer =
     source === undefined ? undefined : await deps.tokens.get(route, source, { scope, timeoutMs });
   if (bearer?.kind === 'failed') return { kind: 'failed', failure: bearer.failure };
-  const isLarge =
-    call.documents.sizeBytes + call.query.length > LARGE_BYTES ||
-    call.documents.count > MANY_DOCUMENTS;
-  const post: Post = async (target, json, within) => {
-    const path = route.pathOf(target);
-    callersBody?.hold();
-    const encoded = isLarge ? await encodeJsonInSteps(json, nextTurn) : encodeEnclosed(json);
-    let body = encoded instanceof Owned ? encoded.bytes : encoded;
-    let headers = route.headers as string[];
-    if (bearer !== undefined) headers = [...headers, 'authorization', `Bearer ${bearer.token}`];
-    if (provider.sign !== undefined && route.endpoint.credentials.apiKey === undefined) {
-      if (body instanceof EnclosedJson) body = body.joined();
-      const hash = sha256Of(body);
-      const signed = { bytes: body.length, sha256: Buffer.isBuffer(hash) ? hash : await hash };
-      headers = signedHeaders(provider.sign, route, path, headers, signed, deps.now());
-    }
-    const request: UpstreamRequest = {
-      origin: route.origin,
-      path,
-      method: 'POST',
-      headers,
-      body,
-      timeoutMs: Math.max(1, untilMs - deps.now()),
-      stillWanted: () => ignoresSwitches || deps.mayBegin(route),
-      onSent,
-    };
-    let reply: RawReply;
-    try {
-      reply = await deps.upstream.send(request, within);
-      // It is written once: what is written again on another connection may still be on its way on the first.
-      if (reply.hasAll === true) {
-        callersBody?.release();
-        if (encoded instanceof Owned) encoded.giveBack();
-      }
-    } catch (error) {
-      if (!maySendAgain(error, route)) throw error;
-      const left = { ...request, timeoutMs: Math.max(1, untilMs - deps.now()) };
-      reply = await deps.upstream.send(left, within);
-    }
-    const hasVectors = provider.rounds !== undefined && provider.answersVectors === true;
-    if (!isLargeReply(reply, hasVectors)) return reply;
-    const pause = async (): Promise<void> => {
-      await nextTurn();
-      if (within.ended !== undefined)
-        throw new TransportError('cancelled', 'nobody is waiting for it');
-    };
-    const isRanking = provider.rounds === undefined;
-    // What answers a part of the call is not a list of rows: an embedding has thousands of numbers.
-    const mostRows = isRanking ? call.documents.count : Infinity;
-    return parsedInSteps(reply, { mostRows, isRanking, hasVectors, pause });
+  const posting: Posting = {
+    deps,
+    route,
+    provider,
+    job,
+    untilMs,
+    isLarge: isLarge(call),
+    token: bearer?.token,
   };
+  const post: Post = (target, json, within) => postOne(posting, target, json, within);
   let reading: ReplyReading;
   if (provider.rounds === undefined) {
     const send = (page: UpstreamCall): Promise<RawReply> => post(page, provider.body(page), scope);
@@ -136,6 +96,91 @@ export async function sendHttp(
 
 /** Posts one body to the call's address. */
 type Post = (target: UpstreamCall, body: JsonBody, scope: Scope) => Promise<RawReply>;
+
+/** What all requests of a call have in common. */
+interface Posting {
+  readonly deps: HttpSendDeps;
+  readonly route: Route;
+  readonly provider: HttpProvider | ComposedProvider;
+  readonly job: SentJob;
+  readonly untilMs: number;
+  readonly isLarge: boolean;
+  /** A short-lived one, if the provider wants it. */
+  readonly token: string | undefined;
+}
+
+async function postOne(
+  posting: Posting,
+  target: UpstreamCall,
+  json: JsonBody,
+  within: Scope,
+): Promise<RawReply> {
+  const { deps, route, provider, job, untilMs } = posting;
+  const path = route.pathOf(target);
+  job.body?.hold();
+  const encoded = posting.isLarge ? await encodeJsonInSteps(json, nextTurn) : encodeEnclosed(json);
+  let body = encoded instanceof Owned ? encoded.bytes : encoded;
+  let headers = headersOf(posting);
+  if (provider.sign !== undefined && route.endpoint.credentials.apiKey === undefined) {
+    // What is signed is hashed in one piece.
+    if (body instanceof EnclosedJson) body = body.joined();
+    const hash = sha256Of(body);
+    const signed = { bytes: body.length, sha256: Buffer.isBuffer(hash) ? hash : await hash };
+    headers = signedHeaders(provider.sign, route, path, headers, signed, deps.now());
+  }
+  const timeLeft = (): number => Math.max(1, untilMs - deps.now());
+  const request: UpstreamRequest = {
+    origin: route.origin,
+    path,
+    method: 'POST',
+    headers,
+    body,
+    timeoutMs: timeLeft(),
+    stillWanted: () => job.ignoresSwitches || deps.mayBegin(route),
+    onSent: job.onSent,
+  };
+  let reply: RawReply;
+  try {
+    reply = await deps.upstream.send(request, within);
+    // It was written once: what is written again on another connection may still be on its way on the first.
+    if (reply.hasAll === true) {
+      job.body?.release();
+      if (encoded instanceof Owned) encoded.giveBack();
+    }
+  } catch (error) {
+    if (!maySendAgain(error, route)) throw error;
+    reply = await deps.upstream.send({ ...request, timeoutMs: timeLeft() }, within);
+  }
+  return parsedIfLarge(reply, posting, within);
+}
+
+function isLarge({ documents, query }: UpstreamCall): boolean {
+  return documents.sizeBytes + query.length > LARGE_BYTES || documents.count > MANY_DOCUMENTS;
+}
+
+function headersOf({ route, token }: Posting): string[] {
+  const headers = route.headers as string[];
+  return token === undefined ? headers : [...headers, 'authorization', `Bearer ${token}`];
+}
+
+/** What would hold up others is parsed here, in steps; the rest by who reads it. */
+function parsedIfLarge(
+  reply: RawReply,
+  { provider, job }: Posting,
+  within: Scope,
+): RawReply | Promise<RawReply> {
+  const isRanking = provider.rounds === undefined;
+  const hasVectors = !isRanking && provider.answersVectors === true;
+  if (!isLargeReply(reply, hasVectors)) return reply;
+  const pause = async (): Promise<void> => {
+    await nextTurn();
+    if (within.ended !== undefined)
+      throw new TransportError('cancelled', 'nobody is waiting for it');
+  };
+  // What answers a part of the call is not a list of rows: an embedding has thousands of numbers.
+  const mostRows = isRanking ? job.call.documents.count : Infinity;
+  return parsedInSteps(reply, { mostRows, isRanking, hasVectors, pause });
+}
 
 /** All calls of a ranking that takes several: when it fails, those in flight are not waited for. */
 async function sendRounds(
