@@ -97,6 +97,21 @@ const UNIT_LANES: u64 = 0x0082082082082082;
 const LAST_LANES: u64 = 0xf000000000000000;
 const LAST_LANE: u64 = 0x8000000000000000;
 
+/*
+ * `state` says what JSON allows next. Where the walk is with regard to a list is in the globals below, each set by a key or a bracket, and
+ * used up by the value that follows:
+ *
+ *   wanted       the key was the name of a list:    [ begins it (`inList`);  { may have another list in it;  else FAILED
+ *   inList       until depth < `listDepth`; whatever begins at depth == `listDepth` is an element:
+ *                  a string is noted as a row at its end, an object (or what `mayBeOthers` lets in) when it closes
+ *   in an element that is an object, at depth == `listDepth` + 1 + `reach`, the key decides what its value is:
+ *     stepIsNext   a step on the way to the text:   { adds one to `reach`, until it closes;  else FAILED
+ *     textIsNext   the last step:                   a string is the element's text;  else `lacksTexts`
+ *     imageIsNext  an image beside the text:        a string with anything in it, `hasImages`
+ *     nextField    a field:                         noted at its end; what has brackets is `openField` until it closes
+ *
+ * FAILED leaves all of the text to the plain parser.
+ */
 let state: i32 = VALUE;
 let depth: i32 = 0;
 let deepest: i32 = 0;

@@ -1,5 +1,5 @@
 // Written by src/wasm/build.mjs from src/wasm/scanner.ts: change that, and run `npm run build`.
-// Sources: 9e39fb429615aa13d8f700869fc2b5b7b5e903507af18cb1c30791c912f3d009
+// Sources: b6fb7b91a8d048d5238c36dda992813274c6eecc56888d392cc1f7024f40558e
 
 /** The WebAssembly of src/wasm/scanner.ts, in base64. */
 // prettier-ignore
