@@ -209,7 +209,7 @@ describe('large requests at once', () => {
     const stayed = sent.filter(({ leaves }) => leaves === 'never');
     const more = sent.filter(({ model }) => model === 'shared').length;
     expect(answered).toBe(stayed.length + 2 * more);
-  }, 120_000);
+  }, 300_000);
 
   /** Asks, and returns how many answers there were. */
   async function asked(one: Sent): Promise<number> {

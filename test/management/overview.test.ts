@@ -13,7 +13,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { StatsAddition, Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
 import { freshManagement, NOW, OPERATOR } from '../support/management.js';
-import { startRedis } from '../support/redis-server.js';
+import { PATIENT, startRedis } from '../support/redis-server.js';
 
 const { stepMs: MINUTE_MS } = ROLLUPS.traffic_minute;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -33,7 +33,7 @@ const STORES = {
   },
   async Redis() {
     const server = await startRedis();
-    const store = await openRedisStore({ url: server.url, vault: VAULT });
+    const store = await openRedisStore({ url: server.url, vault: VAULT, ...PATIENT });
     const close = async (): Promise<void> => {
       await store.close();
       await server.stop();

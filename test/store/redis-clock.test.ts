@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import type { Store } from '../../src/store/store.js';
-import { startRedis, type RedisServer } from '../support/redis-server.js';
+import { PATIENT, startRedis, type RedisServer } from '../support/redis-server.js';
 import {
   admitRequest,
   createToken,
@@ -18,7 +18,7 @@ let store: Store;
 
 beforeAll(async () => {
   server = await startRedis();
-  store = await openRedisStore({ url: server.url, vault: VAULT });
+  store = await openRedisStore({ url: server.url, vault: VAULT, ...PATIENT });
 });
 
 afterAll(async () => {

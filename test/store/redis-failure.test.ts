@@ -291,7 +291,7 @@ describe('a Redis that goes away', () => {
     const server = await givenServer();
 
     const opening = connectRedis(`${server.url}/99`, {
-      commandTimeoutMs: 1_000,
+      commandTimeoutMs: PATIENT_MS,
       connectTimeoutMs: 600_000,
     });
 
@@ -320,9 +320,17 @@ describe('a Redis that goes away', () => {
   test('takes a server with a password, and a database of its own', async () => {
     const server = await startRedis({ password: 'p@ss:word/ü' });
     cleanUps.push(() => server.stop());
-    const first = await openRedisStore({ url: `${server.url}/0`, vault: VAULT });
+    const first = await openRedisStore({
+      url: `${server.url}/0`,
+      vault: VAULT,
+      commandTimeoutMs: PATIENT_MS,
+    });
     cleanUps.push(() => first.close());
-    const second = await openRedisStore({ url: `${server.url}/3`, vault: VAULT });
+    const second = await openRedisStore({
+      url: `${server.url}/3`,
+      vault: VAULT,
+      commandTimeoutMs: PATIENT_MS,
+    });
     cleanUps.push(() => second.close());
 
     await createUser(first);

@@ -7,7 +7,7 @@ import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { listOf, run, SCRIPTS, textOf } from '../../src/store/redis/scripts.js';
 import type { Credential, Store, UsageQuery } from '../../src/store/store.js';
 import { usageEntry } from '../support/events.js';
-import { startRedis, type RedisServer } from '../support/redis-server.js';
+import { PATIENT, startRedis, type RedisServer } from '../support/redis-server.js';
 import {
   admitRequest,
   createToken,
@@ -40,11 +40,8 @@ afterEach(async () => {
 async function givenStore(): Promise<{ store: Store; connection: Connection; keys: Keys }> {
   const url = server?.url ?? '';
   const prefix = `${unique('scripts')}:`;
-  const store = await openRedisStore({ url, prefix, vault: VAULT, clock: 'caller' });
-  const connection = await connectRedis(url, {
-    commandTimeoutMs: 20_000,
-    connectTimeoutMs: 20_000,
-  });
+  const store = await openRedisStore({ url, prefix, vault: VAULT, clock: 'caller', ...PATIENT });
+  const connection = await connectRedis(url, PATIENT);
   cleanUps.push(
     () => store.close(),
     () => connection.close(),

@@ -3,6 +3,7 @@ import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import type { Store } from '../../src/store/store.js';
 import type { Vault } from '../../src/store/vault.js';
 import {
+  PATIENT,
   startRedis,
   startRedisCluster,
   type RedisCluster,
@@ -16,7 +17,10 @@ async function openHarness(url: string): Promise<StoreHarness> {
   const prefix = `${unique('test')}:`;
   const opened: Store[] = [];
   const open = async (vault: Vault, where = prefix): Promise<Store> => {
-    const store = await openRedisStore({ url, prefix: where, vault, clock: 'caller' });
+    const store = await openRedisStore({
+      ...{ url, prefix: where, vault, clock: 'caller' },
+      ...PATIENT,
+    });
     opened.push(store);
     return store;
   };

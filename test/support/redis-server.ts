@@ -31,6 +31,9 @@ export interface RedisServerOptions {
   readonly cluster?: boolean;
 }
 
+/** For stores whose commands are to succeed, however busy the machine is. */
+export const PATIENT = { commandTimeoutMs: 20_000, connectTimeoutMs: 20_000 } as const;
+
 const SLOTS = 16_384;
 const CLUSTER_NODES = 3;
 const START_TIMEOUT_MS = 25_000;

@@ -10,7 +10,7 @@ import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { Credential, Store } from '../../src/store/store.js';
 import { admitRequest, createToken, newChannel, sha256, VAULT } from '../store/contract/harness.js';
-import { startRedis } from '../support/redis-server.js';
+import { PATIENT, startRedis } from '../support/redis-server.js';
 
 /** The commands as the manual has them, by the comment that they begin with. */
 function commands(name: string): string {
@@ -87,7 +87,7 @@ describe('a backup as the manual has it', () => {
       REDIS_DIR: dir,
       BACKUP: join(folder, 'backup.rdb'),
     };
-    const store = await openRedisStore({ url: server.url, vault: VAULT });
+    const store = await openRedisStore({ url: server.url, vault: VAULT, ...PATIENT });
     try {
       const credential = await fill(store);
       const node = { nodeId: 'a', version: -1, nowMs: Date.now(), ttlMs: 3_600_000 };
@@ -101,7 +101,7 @@ describe('a backup as the manual has it', () => {
       await runCommands('restore of Redis', env);
       await server.restart();
 
-      const restored = await openRedisStore({ url: server.url, vault: VAULT });
+      const restored = await openRedisStore({ url: server.url, vault: VAULT, ...PATIENT });
       await expectOnlyTheBackup(restored, credential);
       // The gateway that had gone on is told that it knows too much.
       const news = await restored.syncNode({
