@@ -144,7 +144,7 @@ describe.each(providers.map((provider) => [provider.id, provider] as const))(
       gateway = await startGateway({
         channels: channelsOf(id),
         prices: { default: { per_request: 1 } },
-        gateway: { attempt_timeout_ms: 5_000, deadline_ms: 20_000, max_attempts: 2 },
+        gateway: { attempt_timeout_ms: 20_000, deadline_ms: 60_000, max_attempts: 2 },
         server: { max_documents: 20_000 },
         // Limits are judged here as they are; what is split is another test's.
         models: { default: { split: false } },
