@@ -4,7 +4,7 @@ import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { StoreUnavailableError, type Store } from '../../src/store/store.js';
 import { moveSlotOf } from '../support/move-slots.js';
 import { OPEN_POLICY } from '../support/policy.js';
-import { startRedisCluster, type RedisCluster } from '../support/redis-server.js';
+import { PATIENT, startRedisCluster, type RedisCluster } from '../support/redis-server.js';
 import { admitRequest, createToken, newToken, VAULT } from './contract/harness.js';
 
 const CALLERS = 6;
@@ -16,7 +16,7 @@ let store: Store;
 
 beforeAll(async () => {
   cluster = await startRedisCluster();
-  store = await openRedisStore({ url: cluster.url, vault: VAULT });
+  store = await openRedisStore({ url: cluster.url, vault: VAULT, ...PATIENT });
 }, 60_000);
 
 afterAll(async () => {
