@@ -21,7 +21,11 @@ let loginFile = '';
 
 beforeAll(async () => {
   gateway = await startGateway(
-    { channels: [{ name: 'house', provider: 'local', models: ['local'], tag: 'house' }] },
+    {
+      // Long enough for this gateway to confirm a switch on a busy machine.
+      gateway: { staleness_ms: 20_000 },
+      channels: [{ name: 'house', provider: 'local', models: ['local'], tag: 'house' }],
+    },
     { ENCRYPTION_KEY: 'a key for the tests' },
   );
 });

@@ -33,6 +33,8 @@ let key = '';
 beforeAll(async () => {
   gateway = await startGateway(
     {
+      // Long enough for this gateway to confirm a change on a busy machine.
+      gateway: { staleness_ms: 20_000 },
       channels: [
         { name: 'declared', provider: 'local', models: ['declared'], tag: 'fixed' },
         {

@@ -21,7 +21,8 @@ let key = '';
 let ids: number[] = [];
 
 beforeAll(async () => {
-  gateway = await startGateway({});
+  // Long enough for this gateway to confirm a switch on a busy machine.
+  gateway = await startGateway({ gateway: { staleness_ms: 20_000 } });
   admin = await createAccount(gateway.store, { role: 10 });
   ({ key } = await gateway.createKey());
 });
@@ -104,7 +105,7 @@ describe('switching a tag', () => {
     }
 
     expect(statuses).toEqual(Array.from({ length: 50 }, () => [503, 200]).flat());
-  });
+  }, 120_000);
 
   it('covers a channel that gets the tag later, and shows in listings', async () => {
     await call('POST', '/api/channel/tag/disabled', { tag: 'eu', reason: 'maintenance' });
