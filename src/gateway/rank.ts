@@ -24,7 +24,7 @@ export interface Job {
   readonly query: string;
   readonly documents: Documents;
   /** Held by those who may be reading the documents; absent where nobody gives their memory back. */
-  readonly body?: Pick<Owned, 'hold' | 'release'> | undefined;
+  readonly body?: Pick<Owned, 'bytes' | 'hold' | 'release'> | undefined;
   readonly topN: number;
   readonly options: RerankOptions;
   /** Whether the tags of request and key allow a channel. */

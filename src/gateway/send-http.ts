@@ -75,7 +75,7 @@ export async function sendHttp(
     provider,
     job,
     untilMs,
-    isLarge: isLarge(call),
+    isLarge: isLarge(job),
     token: bearer?.token,
   };
   const post: Post = (target, json, within) => postOne(posting, target, json, within);
@@ -154,8 +154,11 @@ async function postOne(
   return parsedIfLarge(reply, posting, within);
 }
 
-function isLarge({ documents, query }: UpstreamCall): boolean {
-  return documents.sizeBytes + query.length > LARGE_BYTES || documents.count > MANY_DOCUMENTS;
+function isLarge({ call: { documents, query }, body }: SentJob): boolean {
+  const textBytes = documents.sizeBytes + query.length;
+  // Some are sent more of the documents than their texts.
+  const bytes = body === undefined ? textBytes : Math.max(textBytes, body.bytes.length);
+  return bytes > LARGE_BYTES || documents.count > MANY_DOCUMENTS;
 }
 
 function headersOf({ route, token }: Posting): string[] {

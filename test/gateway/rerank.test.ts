@@ -1,3 +1,4 @@
+import { NO_BYTES } from '../../src/core/memory.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { textDocuments } from '../../src/core/documents.js';
@@ -79,6 +80,7 @@ async function callOf(
 /** Counts who holds a body. */
 function countedBody() {
   return {
+    bytes: NO_BYTES,
     held: 0,
     hold() {
       this.held += 1;

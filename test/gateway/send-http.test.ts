@@ -3,7 +3,8 @@ import type { Channel } from '../../src/core/channel.js';
 import { sentDocuments, textDocuments, type Documents } from '../../src/core/documents.js';
 import { joinWithRoom } from '../../src/core/json/room.js';
 import { scanBody } from '../../src/core/json/scan.js';
-import { Owned } from '../../src/core/memory.js';
+import { NO_BYTES, Owned } from '../../src/core/memory.js';
+import { MadeList } from '../../src/core/json/fragment.js';
 import { Secret } from '../../src/core/secret.js';
 import type { Route } from '../../src/gateway/route.js';
 import { createScope, type OwnedScope } from '../../src/gateway/scope.js';
@@ -84,7 +85,7 @@ function setUp(given: Given = {}) {
   const call = { model, query: 'q', documents, topN: 2, options: {}, settings, ...given.call };
   const provider = { ...route.provider, ...given.provider } as HttpProvider;
   let holds = 0;
-  const body = { hold: () => (holds += 1), release: () => (holds -= 1) };
+  const body = { bytes: NO_BYTES, hold: () => (holds += 1), release: () => (holds -= 1) };
   const send = () =>
     sendHttp(deps, route, provider, {
       ...{ body, call, timeoutMs: 5_000, scope, ignoresSwitches: false, onSent: undefined },
@@ -419,7 +420,10 @@ describe('a call of several requests', () => {
 
 describe('a large call', () => {
   /** How many turns others have had until the first request is made. */
-  async function turnsBeforeSent(call: Partial<UpstreamCall>): Promise<number> {
+  async function turnsBeforeSent(
+    call: Partial<UpstreamCall>,
+    more: Pick<Given, 'provider' | 'job'> = {},
+  ): Promise<number> {
     let turns = 0;
     let isSent = false;
     const turn = (): void => {
@@ -429,7 +433,7 @@ describe('a large call', () => {
     setImmediate(turn);
     let turnsThen = 0;
     const { send } = setUp({
-      call,
+      ...{ call, ...more },
       deps: {
         upstream: {
           send: (request, within) => {
@@ -449,6 +453,17 @@ describe('a large call', () => {
     ['query is large', { query: 'q'.repeat(3_000_000) }],
   ])('lets others have their turn while it is written, if its %s', async (_what, call) => {
     expect(await turnsBeforeSent(call)).toBeGreaterThan(0);
+  });
+
+  it('lets others have their turn while much is read of the documents and little is written', async () => {
+    const texts = new MadeList(1_000, (index) => `${index}`);
+    const provider = { body: () => ({ query: 'q', texts }) };
+    const bodyOf = (bytes: Buffer) => ({ bytes, hold: () => undefined, release: () => undefined });
+
+    const small = { provider, job: { body: bodyOf(NO_BYTES) } };
+    const large = { provider, job: { body: bodyOf(Buffer.alloc(1_100_000)) } };
+    expect(await turnsBeforeSent({}, small)).toBe(0);
+    expect(await turnsBeforeSent({}, large)).toBeGreaterThan(0);
   });
 
   it('differs from a small one, which is written at once', async () => {

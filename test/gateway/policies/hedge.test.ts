@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { NO_BYTES } from '../../../src/core/memory.js';
 import { RetryBudget } from '../../../src/core/hedge.js';
 import { hedged } from '../../../src/gateway/policies/hedge.js';
 import type { Attempt, AttemptOutcome, Candidates, Job, Offer } from '../../../src/gateway/rank.js';
@@ -109,7 +110,7 @@ describe('a hedged attempt', () => {
   it('holds the body for each until that has ended in a ranking', async () => {
     const { calls, turn, begun } = setUp(1);
     let held = 0;
-    const body = { hold: () => (held += 1), release: () => (held -= 1) };
+    const body = { bytes: NO_BYTES, hold: () => (held += 1), release: () => (held -= 1) };
     const answering = turn(job({ body }));
     await begun(2);
     expect(held).toBe(2);
