@@ -22,19 +22,21 @@ export function readDespiteFailedWrites(socket: Socket): void {
     _write: WriteOne;
     _writev: WriteMany;
   };
-  const unlessClosed =
-    (done: Done): Done =>
-    (error) => {
-      const code = systemCode(error);
-      if (code === 'EPIPE' || code === 'ECONNRESET') failed.add(socket);
-      else done(error);
-    };
+  // A connection has one write at a time.
+  let tell: Done;
+  const done: Done = (error) => {
+    const code = systemCode(error);
+    if (code === 'EPIPE' || code === 'ECONNRESET') failed.add(socket);
+    else tell(error);
+  };
   Object.assign(socket, {
-    _write(chunk: unknown, encoding: BufferEncoding, done: Done) {
-      one.call(socket, chunk, encoding, unlessClosed(done));
+    _write(chunk: unknown, encoding: BufferEncoding, told: Done) {
+      tell = told;
+      one.call(socket, chunk, encoding, done);
     },
-    _writev(chunks: unknown, done: Done) {
-      many.call(socket, chunks, unlessClosed(done));
+    _writev(chunks: unknown, told: Done) {
+      tell = told;
+      many.call(socket, chunks, done);
     },
   });
 }
