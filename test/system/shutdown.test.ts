@@ -91,7 +91,7 @@ function refusesConnections(port: number): Promise<boolean> {
 const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
 
 /** Connects and asks for the health; resolves to how that ended. */
-function knock(port: number, patienceMs = 20_000): Promise<string> {
+function knock(port: number, patienceMs = 60_000): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect(port, '127.0.0.1');
