@@ -27,6 +27,11 @@ const tiny = (count: number): string[] => Array.from({ length: count }, (_, at) 
 const objects = (texts: readonly string[]): object[] =>
   texts.map((text, id) => ({ id, text, at: 'x' }));
 
+const MIXEDBREAD: Form = {
+  path: '/v1/reranking',
+  body: ({ model, query, documents }) => ({ model, query, input: documents }),
+};
+
 const RETURNED = { return_documents: true };
 
 /** Bodies as hardly anyone sends them. */
@@ -88,6 +93,47 @@ export const oddCases = (UNITS: number): Readonly<Record<string, Case>> => ({
   'a list of 1 000 embeddings in base64': { model: 'encoded', documents: () => tiny(1_000) },
   'a list of 1 000 embeddings of integers': { model: 'integers', documents: () => tiny(1_000) },
   'a list of embeddings of tokens': { model: 'tokens', documents: () => tiny(300) },
+  'a page for a reply': { model: 'page', documents: () => tiny(1_000) },
+  'a page for an error': { model: 'away', documents: () => tiny(1_000) },
+  'an error with a long message': { model: 'mistake', documents: () => tiny(1_000) },
+  'an error that repeats what was sent': { model: 'repeated', documents: () => tiny(1_000) },
+  'metadata of objects': {
+    model: 'contextual',
+    documents: () => textsOf(ENGLISH, 500, UNITS).map((meta) => ({ meta, text: 'a' })),
+  },
+  'objects of several kinds, ranked by all that they have': cohere(
+    () => textsOf(ENGLISH, 5_000, UNITS).map((text, id) => ({ [`m${id % 7}`]: text, id })),
+    { more: { return_input: true }, form: MIXEDBREAD },
+  ),
+  'texts, and objects ranked by all that they have': cohere(
+    () => textsOf(ENGLISH, 5_000, UNITS).map((text, id) => (id % 2 === 0 ? text : { id, text })),
+    { more: { return_input: true }, form: MIXEDBREAD },
+  ),
+  'objects for texts': cohere(
+    () => textsOf(ENGLISH, 500, UNITS).map((text, id) => ({ id, text })),
+    {
+      form: {
+        path: '/v3/ai/reranking-model',
+        headers: { 'ai-model-id': 'cohere' },
+        body: ({ query, documents }) => ({
+          query,
+          documents: { type: 'object', values: documents },
+        }),
+      },
+    },
+  ),
+  'objects ranked by nine fields': cohere(
+    () => textsOf(ENGLISH, 500, UNITS).map((t0, t8) => ({ t0, t8 })),
+    { more: { ...RETURNED, rank_fields: tiny(9) } },
+  ),
+  'null at the end': cohere(() => [...textsOf(ENGLISH, 5_000, UNITS), null]),
+  'a million of null': cohere(() => new Array<null>(1e6).fill(null)),
+  'more fields than may be': cohere(() => [{ text: 'a' }], {
+    more: { rank_fields: tiny(400_000) },
+  }),
+  'blank texts': cohere(() => new Array<string>(500).fill('\n'.repeat(UNITS / 1_000))),
+  'nothing but quotes': cohere(() => [], { written: () => '"'.repeat(UNITS) }),
+  'nothing but words': cohere(() => [], { written: () => textOf('words and words ', UNITS) }),
   'the caller leaves after 20 ms': cohere(() => textsOf(ENGLISH, 1000, UNITS), { leavesMs: 20 }),
   'the caller leaves after 60 ms': cohere(() => textsOf(ENGLISH, 1000, UNITS), { leavesMs: 60 }),
 });
@@ -138,10 +184,7 @@ function besides(title: string, units: number, times: number): Readonly<Record<s
     'objects ranked by all that they have': cohere(
       () => texts().map((body, id) => ({ id, body })),
       {
-        form: {
-          path: '/v1/reranking',
-          body: ({ model, query, documents }) => ({ model, query, input: documents }),
-        },
+        form: MIXEDBREAD,
       },
     ),
     'a long text for a number': cohere(few, { more: { top_n: textOf(ENGLISH, units) } }),

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startStubs } from '../test/stubs/server.js';
 import { escapedJson } from './bodies.js';
-import { CHINESE, ENGLISH, textsOf, type Case } from './turn-case.js';
+import { CHINESE, ENGLISH, textOf, textsOf, type Case } from './turn-case.js';
 import { casesOf, MAIN } from './turn-cases.js';
 import { makeHome, runCli, startProcess, type GatewayProcess } from '../test/system/fleet.js';
 
@@ -45,6 +45,15 @@ const talkers = await Promise.all(
     tokenVectorsOf,
   ].map((replyTo) => startTalker(replyTo)),
 );
+const page = `<html><p>${textsOf(ENGLISH, 1000, UNITS).join('</p><p>')}</p></html>`;
+const mistake = JSON.stringify({ error: { message: textOf(ENGLISH, UNITS) } });
+const repeated = JSON.stringify({ detail: [{ msg: 'no', input: textsOf(ENGLISH, 1000, UNITS) }] });
+talkers.push(
+  await startTalker(() => page),
+  await startTalker(() => page, 502),
+  await startTalker(() => mistake, 500),
+  await startTalker(() => repeated, 422),
+);
 const talker = (model: string, at: number, provider: string): object => ({
   name: model,
   models: [model],
@@ -71,6 +80,11 @@ const home = await makeHome({
     talker('encoded', 3, 'embeddings'),
     talker('integers', 4, 'embeddings'),
     talker('tokens', 5, 'vllm-maxsim'),
+    talker('page', 6, 'cohere'),
+    talker('away', 7, 'cohere'),
+    talker('mistake', 8, 'cohere'),
+    talker('repeated', 9, 'cohere'),
+    { ...stub('contextual', 'contextual'), settings: { metadataKey: 'meta' } },
     stub('cut', 'cohere', { pair_tokens: 4_000 }),
     stub('passages', 'cohere', { pair_tokens: 4_000, long_documents: 'chunk' }),
     stub('split', 'voyage'),
@@ -85,14 +99,14 @@ const home = await makeHome({
   ],
 });
 
-async function startTalker(replyTo: (body: string) => string): Promise<Talker> {
+async function startTalker(replyTo: (body: string) => string, status = 200): Promise<Talker> {
   const server = createServer((req, res) => {
     const pieces: Buffer[] = [];
     req
       .on('data', (piece: Buffer) => pieces.push(piece))
       .on('end', () => {
         const reply = replyTo(Buffer.concat(pieces).toString());
-        res.setHeader('content-type', 'application/json').end(reply);
+        res.writeHead(status, { 'content-type': 'application/json' }).end(reply);
       });
   });
   server.listen(0, '127.0.0.1');
