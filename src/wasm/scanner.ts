@@ -471,7 +471,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     if (isElement) {
       hasObjects = true;
       sourceStart = at + shift;
-      textEnd = 0;
+      clearText();
       textIsBlank = fields > 0;
       taken = 0;
       clearFields();
@@ -486,7 +486,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
   if (stepIsNext || (isElement && !mayBeOthers())) return FAILED;
   if (isElement) {
     sourceStart = at + shift;
-    textEnd = 0;
+    clearText();
     textIsBlank = false;
   }
   if (byte == 0x5b) {
@@ -517,6 +517,12 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     return walkComma(next, end);
   }
   return next;
+}
+
+function clearText(): void {
+  textStart = 0;
+  textEnd = 0;
+  textMeant = 0;
 }
 
 function clearFields(): void {

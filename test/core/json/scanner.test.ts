@@ -6,12 +6,13 @@ import {
   ROW,
   Walk,
   type FoundList,
+  type ListName,
 } from '../../../src/core/json/scanner.js';
 
 const NAMES = [listName('documents')];
 const WINDOW = 65_536;
 
-function walkOver(json: string | Buffer, names = NAMES): Walk {
+function walkOver(json: string | Buffer, names: readonly ListName[] = NAMES): Walk {
   const walk = new Walk(Buffer.from(json), names);
   walk.go();
   return walk;
@@ -345,6 +346,15 @@ describe('a list whose elements are only located', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('has no texts where its elements are none, whatever was walked over before', () => {
+    const body = Buffer.from('{"documents":[{"image":"b"},"c",[1],2]}');
+    walkOver('{"documents":["text"]}');
+
+    const none = [0, 0, 0];
+    const rows = [14, 27, ...none, 28, 31, 28, 31, 1, 32, 35, ...none, 36, 37, ...none];
+    expect(Array.from(walkOver(body, locatedList('documents')).list?.rows ?? [])).toEqual(rows);
   });
 
   it('may have more than a window can note', () => {
