@@ -300,7 +300,8 @@ export class Walk {
 
   /**
    * @param maxRows how many elements are located; any beyond that are only counted.
-   * @param leastLong from how many bytes on strings in arrays are located, if no list is; 0 for none.
+   * @param leastLong from how many bytes on strings in arrays are located, if no list is; 0 for none. At least 512: shorter ones are
+   * walked over many at a time, and not all of them are located.
    * @param fields members of the elements that are located, too, in the one list there may be then, whose elements are not
    * looked at for a text.
    */
