@@ -3,7 +3,7 @@ import type { Config } from './config-values.js';
 import { RetryBudget } from './core/hedge.js';
 import type { Secret } from './core/secret.js';
 import type { AccessTokens } from './gateway/access-tokens.js';
-import { steadyClock } from './core/steady-clock.js';
+import { passed, steadyClock } from './core/steady-clock.js';
 import { ChannelHealth, type ChannelHealthOptions } from './gateway/channel-health.js';
 import { ChannelLimits } from './gateway/channel-limits.js';
 import { candidatesOf, type CandidatesDeps } from './gateway/candidates.js';
@@ -252,7 +252,7 @@ function rankParts(
     maxAttempts: gateway.maxAttempts,
     candidatesOf: (job: Job) => candidatesOf(choice, job),
     ...{ retries, now, random },
-    wait: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+    wait: passed,
   };
   return {
     failover: (turn) => failover(trying, turn),

@@ -6,3 +6,11 @@ export function steadyClock(now: () => number, elapsed: () => number): () => num
   const offsetMs = now() - elapsed();
   return () => offsetMs + elapsed();
 }
+
+/** Timers count whole milliseconds of a clock of their own: they end up to one early by others. */
+const EARLY_MS = 1;
+
+/** Resolves when so many milliseconds have passed by each clock, never before. */
+export function passed(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.ceil(ms) + EARLY_MS));
+}

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { steadyClock } from '../../src/core/steady-clock.js';
+import { passed, steadyClock } from '../../src/core/steady-clock.js';
 
 it.each([
   ['back', -30_000],
@@ -17,4 +17,16 @@ it.each([
   dayMs += 100 + stepMs;
 
   expect(clock()).toBe(1_700_000_000_100);
+});
+
+it('so many milliseconds have passed by a clock of parts of milliseconds, never less', async () => {
+  const waits = Array.from({ length: 200 }, async (_, index) => {
+    await new Promise((resolve) => setTimeout(resolve, index));
+    const ms = 20 + index / 10;
+    const start = performance.now();
+    await passed(ms);
+    return performance.now() - start - ms;
+  });
+
+  expect(Math.min(...(await Promise.all(waits)))).toBeGreaterThanOrEqual(0);
 });
