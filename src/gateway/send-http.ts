@@ -208,7 +208,7 @@ async function sendRounds(
 }
 
 /**
- * A kept-alive connection broke: the call is sent once more on a fresh one, if the request cannot have had any effect or its
+ * A kept-alive connection broke: the call is sent once more, on another one, if the request cannot have had any effect or its
  * channel allows it.
  */
 function maySendAgain(error: unknown, { channel }: Route): boolean {
