@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BODIES, type BodyName } from './bodies.js';
 import {
@@ -10,7 +8,7 @@ import {
   type Effort,
   type Pair,
 } from './measure.js';
-import { machine, publish, tableOf, type Results, type Row } from './table.js';
+import { machine, publish, tableOf, writeResults, type Results, type Row } from './table.js';
 import { startTargets, type Kind, type Target } from './targets.js';
 
 const { values: options } = parseArgs({
@@ -104,8 +102,7 @@ const memory =
     : undefined;
 const results: Results = { machine: machine(), effort, sizes, rows, memory };
 console.log(`\n${tableOf(results)}`);
-await mkdir(dirname(options.json), { recursive: true });
-await writeFile(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
+await writeResults(results, options.json);
 if (options.publish) await publish(results);
 
 /** The scenarios that the options name; all of them if they name none. */
