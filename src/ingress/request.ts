@@ -143,7 +143,7 @@ export class IngressRequest {
 
   /**
    * The body, split at its list by one of `names` if its elements are to be read one by one, whatever they are; `undefined` if the
-   * body has to be parsed, as any that is small.
+   * body has to be parsed, as every small one has.
    */
   elements(names: readonly ListName[]): ScannedBody | undefined {
     if (this.body.length <= PARSED_AT_ONCE_BYTES || this.#value !== undefined) return undefined;
