@@ -27,11 +27,24 @@ interface ElementList {
  * one is too large for that, or has an image: then the plain parser has to read the body.
  */
 export function* elementDocuments(
-  { body, values, rows }: ElementList,
+  list: ElementList,
   read: (item: unknown, index: number) => DocumentPart,
 ): Steps<Documents | undefined> {
-  const most = values < FEW_VALUES ? MOST_TEXT_BYTES : MOST_ELEMENT_BYTES;
   const texts = new NewTexts();
+  try {
+    return yield* readOneByOne(list, read, texts);
+  } finally {
+    // Also of those before one that is refused, or is not for here.
+    texts.giveBack();
+  }
+}
+
+function* readOneByOne(
+  { body, values, rows }: ElementList,
+  read: (item: unknown, index: number) => DocumentPart,
+  texts: NewTexts,
+): Steps<Documents | undefined> {
+  const most = values < FEW_VALUES ? MOST_TEXT_BYTES : MOST_ELEMENT_BYTES;
   const blanks: number[] = [];
   const standing: Standing[] = [];
   const pace = new Pace(STEP_BYTES);

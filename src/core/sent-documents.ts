@@ -444,8 +444,8 @@ interface WrittenList {
 }
 
 /**
- * Documents of a body whose texts have all been written anew. If the text of one stands for it, the others are written anew, too,
- * as they were parsed.
+ * Documents of a body whose texts have all been written anew, and are copied. If the text of one stands for it, the others are
+ * written anew, too, as they were parsed.
  */
 export function* writtenDocuments(
   { body, rows: sent, blanks, standing }: WrittenList,
@@ -477,7 +477,6 @@ export function* writtenDocuments(
     }
   }
   const ranked = yield* joined(pieces, end);
-  texts.giveBack();
   const list = { rows, hasObjects: true, blanks };
   return new SentDocuments(areTexts ? ranked : body, list, undefined, { ranked });
 }
