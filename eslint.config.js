@@ -28,7 +28,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/config.ts', 'src/main.ts', 'src/cli.ts', 'src/backup.ts'],
+    ignores: ['src/config/load-config.ts', 'src/main.ts', 'src/cli.ts', 'src/process/backup.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

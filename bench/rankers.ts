@@ -5,7 +5,7 @@
  * ranker. `--channel NAME` takes only that channel; `--questions N` takes the first N questions.
  */
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../src/config.js';
+import { loadConfig } from '../src/config/load-config.js';
 import { textDocuments } from '../src/core/documents.js';
 import { ndcg, reciprocalRank } from '../src/core/evaluation.js';
 import { actualCost, priceOf, UNITS_PER_DOLLAR } from '../src/core/quota.js';
@@ -27,7 +27,7 @@ import { createSend } from '../src/gateway/send.js';
 import { Trace } from '../src/gateway/trace.js';
 import { Upstream } from '../src/gateway/upstream.js';
 import { judgeUpstreamAddress } from '../src/management/addresses.js';
-import { loadPrompts } from '../src/prompts.js';
+import { loadPrompts } from '../src/assembly/prompts.js';
 import { mean, readQuestions, SHIPPED_QUESTIONS, type Question } from './questions.js';
 
 const { values } = parseArgs({

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCli } from './cli/program.js';
-import type { Environment } from './config-files.js';
-import { withDotEnv } from './dot-env.js';
+import type { Environment } from './config/files.js';
+import { withDotEnv } from './config/dot-env.js';
 
 async function ask(question: string, unseen = false): Promise<string> {
   // On standard error, so that standard output holds the result and nothing else.

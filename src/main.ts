@@ -2,21 +2,21 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
-import { createApp } from './app.js';
-import { CONFIG_EXIT_CODE, ConfigError } from './config-mistakes.js';
-import { printConfig } from './config-print.js';
-import { loadConfig } from './config.js';
-import type { Config } from './config-values.js';
+import { createApp } from './assembly/app.js';
+import { CONFIG_EXIT_CODE, ConfigError } from './config/mistakes.js';
+import { printConfig } from './config/print.js';
+import { loadConfig } from './config/load-config.js';
+import type { Config } from './config/values.js';
 import { GatewayError, systemCode } from './core/errors.js';
-import { withDotEnv } from './dot-env.js';
-import { firstStart, welcome } from './first-start.js';
+import { withDotEnv } from './config/dot-env.js';
+import { firstStart, welcome } from './process/first-start.js';
 import { MAX_WAITING } from './http/connections.js';
-import { EncryptionKeyError, openStore } from './open-store.js';
+import { EncryptionKeyError, openStore } from './assembly/open-store.js';
 import { StoreUnavailableError } from './store/store.js';
-import { onStopSignal } from './signals.js';
+import { onStopSignal } from './process/signals.js';
 import { createLogger } from './telemetry/log.js';
-import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
-import { leavePrimary, runWorkers, serveForPrimary } from './workers.js';
+import { onUncaught, SOFTWARE_EXIT_CODE } from './process/uncaught.js';
+import { leavePrimary, runWorkers, serveForPrimary } from './process/workers.js';
 
 const USAGE = `Usage: npm start -- [options]
 

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { ENVIRONMENT_SETTINGS, loadConfig } from '../src/config.js';
+import { ENVIRONMENT_SETTINGS, loadConfig } from '../src/config/load-config.js';
 
 interface Service {
   readonly image?: string;

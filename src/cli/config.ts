@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parse } from 'yaml';
-import { printConfig } from '../config-print.js';
-import { checkConfig, loadConfig } from '../config.js';
+import { printConfig } from '../config/print.js';
+import { checkConfig, loadConfig } from '../config/load-config.js';
 import { withoutStore, type CliIo } from './session.js';
 import { counted } from './text.js';
 

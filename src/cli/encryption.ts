@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { loadGroups } from '../config.js';
-import { openStore, rotateKey } from '../open-store.js';
+import { loadGroups } from '../config/load-config.js';
+import { openStore, rotateKey } from '../assembly/open-store.js';
 import { RefusedError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';
 import { counted } from './text.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { CONFIG_EXIT_CODE, ConfigError } from '../config-mistakes.js';
+import { CONFIG_EXIT_CODE, ConfigError } from '../config/mistakes.js';
 import { GatewayError } from '../core/errors.js';
-import { EncryptionKeyError } from '../open-store.js';
+import { EncryptionKeyError } from '../assembly/open-store.js';
 import { StoreUnavailableError } from '../store/store.js';
 import { GatewayUnreachableError } from './api-client.js';
 import { addChannelCommands } from './channels.js';

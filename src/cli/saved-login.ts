@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Environment } from '../config-files.js';
+import type { Environment } from '../config/files.js';
 import { systemCode } from '../core/errors.js';
 import { Json } from '../core/json/json.js';
 import { Secret } from '../core/secret.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Environment } from '../config-files.js';
-import { loadConfig, type ConfigSources } from '../config.js';
-import type { Config } from '../config-values.js';
+import type { Environment } from '../config/files.js';
+import { loadConfig, type ConfigSources } from '../config/load-config.js';
+import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
 import type { User } from '../store/store.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { loadCredentials, loadGroups, type ConfigSources } from '../config.js';
+import { loadCredentials, loadGroups, type ConfigSources } from '../config/load-config.js';
 import { own } from '../core/records.js';
 import { createDiscover } from '../gateway/discover.js';
 import { LlamaEngine, loadLlama } from '../rankers/llama.js';
@@ -61,8 +61,8 @@ import {
   listUsers,
   updateUser,
 } from '../management/users.js';
-import { openStore, storeFile } from '../open-store.js';
-import { loadPrompts } from '../prompts.js';
+import { openStore, storeFile } from '../assembly/open-store.js';
+import { loadPrompts } from '../assembly/prompts.js';
 import { nodesWire } from '../wire/node.js';
 import { overviewWire } from '../wire/overview.js';
 import { priceChangeWire, pricesWire } from '../wire/price.js';

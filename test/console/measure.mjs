@@ -9,8 +9,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../../dist/config.js';
-import { openStore } from '../../dist/open-store.js';
+import { loadConfig } from '../../dist/config/load-config.js';
+import { openStore } from '../../dist/assembly/open-store.js';
 import { measurePlayground } from './measure-playground.mjs';
 import { startConsole, until } from './support.mjs';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { UnknownServer } from '../../src/core/discovery.js';
 import { createDiscover } from '../../src/gateway/discover.js';
 import { Upstream } from '../../src/gateway/upstream.js';
-import { loadPrompts } from '../../src/prompts.js';
+import { loadPrompts } from '../../src/assembly/prompts.js';
 import { allProviders } from '../../src/providers/index.js';
 import { sendJson, startUpstream, type Answer, type TestUpstream } from '../support/upstream.js';
 import { startStubs, stubModel, type Stubs } from '../stubs/server.js';

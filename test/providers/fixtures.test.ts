@@ -6,7 +6,7 @@ import { allProviders } from '../../src/providers/index.js';
 import type { ComposedProvider, HttpProvider } from '../../src/providers/provider.js';
 import { readReply, type RawReply, type ReplyReading } from '../../src/providers/reply.js';
 import { readRounds } from '../../src/providers/rounds.js';
-import { loadPrompts } from '../../src/prompts.js';
+import { loadPrompts } from '../../src/assembly/prompts.js';
 import { defaultSettings, publicAddress } from '../../src/providers/settings.js';
 import {
   fixtureCall,

@@ -24,7 +24,7 @@ async function runCommands(name: string, env: Readonly<Record<string, string>>):
   // From the sources: whoever calls it has a build, which a test would wait for.
   const program = commands(name).replace(
     'npm run --silent backup --',
-    `${process.execPath} --import tsx src/backup.ts`,
+    `${process.execPath} --import tsx src/process/backup.ts`,
   );
   await promisify(execFile)('sh', ['-eu', '-c', program], {
     env: { ENV_FILE: '', PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },

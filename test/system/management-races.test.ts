@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/config/load-config.js';
 import { hashSecret } from '../../src/management/secrets.js';
 import { createRedemptionCodes } from '../../src/management/redemption-codes.js';
-import { openStore } from '../../src/open-store.js';
+import { openStore } from '../../src/assembly/open-store.js';
 import type { Store } from '../../src/store/store.js';
 import {
   callApi,

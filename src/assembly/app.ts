@@ -1,0 +1,320 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createCallers } from './callers.js';
+import { createOutages } from './channel-outages.js';
+import type { Config } from '../config/values.js';
+import { GatewayError } from '../core/errors.js';
+import { createDataPlane } from './data-plane.js';
+import { createEventReaders } from './event-readers.js';
+import { AccessTokens } from '../gateway/access-tokens.js';
+import { Background } from '../gateway/background.js';
+import { ChannelCare } from '../gateway/channel-care.js';
+import { createDiscover } from '../gateway/discover.js';
+import { Door } from '../gateway/door.js';
+import { createExplain } from '../gateway/explain.js';
+import { createProbe } from '../gateway/probe.js';
+import type { GatewayDeps } from '../gateway/rerank.js';
+import { Settlements } from '../gateway/settlements.js';
+import { StoreHealth } from '../gateway/store-health.js';
+import { TokenCache } from '../gateway/token-cache.js';
+import { createListUpstreamModels } from '../gateway/upstream-models.js';
+import { Upstream } from '../gateway/upstream.js';
+import { createVectorMemory } from '../gateway/vector-memory.js';
+import { AddressList } from '../http/client-address.js';
+import type { PatientServer } from '../http/connections.js';
+import { readConsole } from '../http/console-routes.js';
+import { Load } from '../http/load.js';
+import type { OperationDeps } from '../http/operation.js';
+import { OPERATIONS } from '../http/operations/index.js';
+import { ReplyBatches } from '../http/reply-batches.js';
+import { createHttpServer } from '../http/server.js';
+import { createSendMail } from '../mail/send-mail.js';
+import { judgeUpstreamAddress } from '../management/addresses.js';
+import { MASK_KEY_BYTES, MaskedIds } from '../management/masked-ids.js';
+import { loadPrompts } from './prompts.js';
+import { LlamaEngine, loadLlama, type LlamaModule } from '../rankers/llama.js';
+import { announceConfig, judgeStore, keepUp } from './store-upkeep.js';
+import type { Store } from '../store/store.js';
+import { EventBatches } from '../telemetry/event-batches.js';
+import { logEvents, type Logger } from '../telemetry/log.js';
+import { thisNode } from '../process/this-node.js';
+
+export interface App {
+  readonly server: PatientServer;
+  readonly gateway: GatewayDeps;
+  /** How many requests to rank this process is working on. */
+  inFlight(): number;
+  /**
+   * Stops taking requests, lets those in flight end within `drainMs`, settles, and releases the store. It waits no longer than
+   * that for a store that is away, either: the store gives back what was not settled when the reservations expire.
+   */
+  close(drainMs: number): Promise<void>;
+}
+
+export interface AppParts {
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly now?: () => number;
+  /** Milliseconds of a clock that nobody sets; `now` if only that is given. */
+  readonly elapsed?: () => number;
+  readonly random?: () => number;
+  /** Loads the optional package of the provider `llama`. */
+  readonly loadLlama?: () => Promise<LlamaModule>;
+}
+
+/** The name of the key that ids of log entries are masked with, on all nodes alike. */
+const MASK_NAME = 'log-ids';
+
+/** Where the console is built, seen from both `src` and `dist`. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../../dist/console', import.meta.url));
+
+/**
+ * Builds every part once and gives it what it needs, from the store up to the sockets. The channels are loaded when this
+ * resolves; nothing listens yet.
+ */
+export async function createApp(config: Config, parts: AppParts): Promise<App> {
+  const { store, logger, now = Date.now, random = Math.random } = parts;
+  const { server: limits, gateway: settings, traffic } = config;
+  const node = thisNode(limits.port);
+  const files = config.console.enabled ? readConsole(CONSOLE_FOLDER) : undefined;
+  const events = new EventBatches([logEvents(logger)]);
+  const { observe } = events;
+  const background = new Background(observe);
+
+  // The store, and what is remembered of it.
+  await store.begin();
+  await announceConfig(config, store, now());
+  const maskKey = await store.keepSecret(MASK_NAME, randomBytes(MASK_KEY_BYTES).toString('hex'));
+  const storeHealth = new StoreHealth(observe);
+  const settlements = new Settlements({ store, observe, now });
+  const credentials = new TokenCache({ store, now, isEmptied: () => storeHealth.isEmptied });
+  const outages = createOutages({ store, now, observe, firstTryMs: traffic.returnAfterMs });
+
+  // What ranks: servers elsewhere, and models in this process.
+  const upstream = new Upstream({
+    maxReplyBytes: settings.maxReplyBytes,
+    maxReplyBytesInFlight: settings.maxReplyBytesInFlight,
+    judgeAddress: judgeUpstreamAddress(settings),
+  });
+  const tokens = new AccessTokens({
+    now,
+    fetchToken: (request, signal) => upstream.fetchToken(request, signal),
+  });
+  const neural = new LlamaEngine({ load: parts.loadLlama ?? loadLlama });
+  const tools = {
+    vectors: createVectorMemory(settings.vectorMemoryBytes),
+    prompts: loadPrompts(settings.promptsDir),
+  };
+  const declared = new Map(
+    (config.channels ?? []).map(({ declared: { name }, credentials }) => [name, credentials]),
+  );
+  const probe = createProbe({
+    upstream,
+    neural,
+    // A test must reach the upstream, so it remembers nothing.
+    tools: { ...tools, vectors: undefined },
+    declared,
+    now,
+    attemptTimeoutMs: settings.attemptTimeoutMs,
+  });
+
+  const plane = createDataPlane(config, {
+    ...{ store, declared, upstream, tokens, neural, tools, observe, now, random },
+    nodeId: node.id,
+    elapsed: parts.elapsed ?? parts.now ?? (() => performance.now()),
+    onNews: (...news) => storeHealth.heard(...news),
+    onStoreBack: () => settlements.storeIsBack(),
+    onStoreLost: () => {
+      credentials.clear();
+      // The restored store may be older than the configuration of this process.
+      background.run('re-declaring the configuration in the store', () =>
+        announceConfig(config, store, now()),
+      );
+      background.run('keeping the key of log ids', async () => {
+        await store.keepSecret(MASK_NAME, maskKey);
+      });
+    },
+    onOutage: (route, outage) => {
+      background.run('a channel could not be disabled', () =>
+        outages.disable(route.channel, outage),
+      );
+    },
+  });
+  const { channels, health, steady } = plane;
+  const care = new ChannelCare({
+    ...{ store, probe, now, random },
+    health: {
+      checked: (route, kind) => health.checked(route, kind, steady()),
+      forget: (channelId) => health.forget(channelId),
+    },
+    freshness: channels,
+    run: background.run,
+    returns: {
+      firstMs: traffic.returnAfterMs,
+      longestMs: Math.max(traffic.returnAfterMs, traffic.returnLongestMs),
+    },
+    recheckMs: traffic.breakerOpenMs,
+    onWell: (channel) => outages.letReturn(channel),
+  });
+
+  const load = new Load(
+    limits.maxInFlight,
+    limits.maxInFlightBytes,
+    limits.inFlightShare,
+    limits.bodyLimitBytes,
+  );
+  const readers = createEventReaders(config, {
+    ...{
+      store,
+      node,
+      build: files?.build,
+      observe,
+      now,
+      random,
+      load,
+      settlements,
+      storeHealth,
+      plane,
+    },
+    flush: () => events.flush(),
+  });
+  events.add(...readers.reads);
+  await plane.start(care.update);
+  await readers.reports.start();
+
+  const gateway: GatewayDeps = {
+    ...{ store, credentials, channels, settlements, observe, now },
+    prices: config.prices,
+    aliases: config.callers.aliases,
+    maxCooldownMs: settings.maxCooldownMs,
+    cacheHitPercent: traffic.cacheHitPercent,
+    reservationGraceMs: settings.reservationGraceMs,
+  };
+  const explain = createExplain({ ...plane.surveyor, ...gateway, store });
+  const management: OperationDeps = {
+    ...managementSettings(config, node.release),
+    ...{ store, now, randomBytes, gateway, probe, explain },
+    discover: createDiscover({ upstream, neural, tools, now }),
+    listUpstreamModels: createListUpstreamModels({ upstream, declared }),
+    logIds: new MaskedIds(Buffer.from(maskKey, 'hex')),
+    sendMail: createSendMail({
+      ...config.mail,
+      outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
+    }),
+    later: background.run,
+  };
+  const upkeep = keepUp(store, now, background, config.log.retentionDays);
+
+  let closing = false;
+  const { metrics } = readers;
+  const server = createHttpServer(
+    {
+      ...createCallers(config, credentials, logger, now),
+      operations: OPERATIONS,
+      ...{ management, gateway, explain, observe, load },
+      users: store,
+      console: files,
+      door: new Door(gateway),
+      replies: new ReplyBatches(load),
+      bodyLimitBytes: limits.bodyLimitBytes,
+      bodyTimeoutMs: limits.bodyTimeoutMs,
+      maxDocuments: limits.maxDocuments,
+      deadlineMs: settings.deadlineMs,
+      defaultModel: settings.defaultModel,
+      ready: async () => {
+        if (closing) {
+          throw new GatewayError('overloaded', 'The gateway is shutting down.', {
+            retryAfterMs: 1_000,
+          });
+        }
+        await judgeStore(channels, storeHealth);
+      },
+      warnings: () => storeHealth.warnings(),
+      metrics: metrics === undefined ? undefined : () => metrics.render(),
+      metricsToken: config.metrics.token?.reveal(),
+      metricsReaders: new AddressList(config.metrics.allowIps),
+      hstsMaxAgeS: limits.hstsMaxAgeS,
+    },
+    limits,
+  );
+
+  return {
+    server,
+    gateway,
+    inFlight: () => load.requests,
+    async close(drainMs) {
+      closing = true;
+      const untilMs = now() + drainMs;
+      await server.drain(drainMs);
+      upkeep.stopRecovering();
+      // A connection that was cut off closes before its request has ended and been settled.
+      await upTo(load.idle(), Math.max(untilMs - now(), LAST_WORDS_MS));
+      upkeep.stopTrimming();
+      const endMs = Math.max(untilMs, now() + LAST_WORDS_MS);
+      const inTime = (work: Promise<unknown>): Promise<void> => upTo(work, endMs - now());
+      await inTime(settlements.drained(untilMs));
+      events.flush();
+      await inTime(readers.writeRest(untilMs));
+      care.stop();
+      await inTime(readers.closeAlerts());
+      await inTime(background.drained());
+      await inTime(plane.close());
+      await inTime(readers.reports.stop());
+      await inTime(channels.stop());
+      await inTime(upstream.close());
+      await inTime(neural.close());
+      await store.close(endMs - now());
+      events.flush();
+    },
+  };
+}
+
+/** What the operations need to know of the settings. */
+function managementSettings(
+  { gateway, accounts, mail, server, console, log }: Config,
+  release: string,
+): Pick<
+  OperationDeps,
+  | 'accounts'
+  | 'allowPrivateUpstreams'
+  | 'allowMetadataUpstreams'
+  | 'stalenessMs'
+  | 'statsDays'
+  | 'deadlineMs'
+  | 'publicUrl'
+  | 'keepsExamples'
+  | 'about'
+> {
+  return {
+    accounts,
+    allowPrivateUpstreams: gateway.allowPrivateUpstreams,
+    allowMetadataUpstreams: gateway.allowMetadataUpstreams,
+    stalenessMs: gateway.stalenessMs,
+    statsDays: log.statsDays,
+    deadlineMs: gateway.deadlineMs,
+    publicUrl: server.publicUrl,
+    keepsExamples: console.examples,
+    about: {
+      release,
+      mail: mail.smtpUrl === undefined ? 'outbox' : 'smtp',
+      defaultModel: gateway.defaultModel,
+      usageEntries: log.usageEntries,
+      refusedEntries: log.refusedEntries,
+      retentionDays: log.retentionDays,
+    },
+  };
+}
+
+/** How long settling may still take after the last request has ended, even if the time to drain is over. */
+const LAST_WORDS_MS = 1_000;
+
+/** Resolves with the work, or without it after `ms`. */
+async function upTo(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, ms));
+  });
+  await Promise.race([work, over]);
+  clearTimeout(timer);
+}

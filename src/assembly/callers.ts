@@ -1,0 +1,44 @@
+import type { Config } from '../config/values.js';
+import type { TokenCache } from '../gateway/token-cache.js';
+import {
+  allowAnonymous,
+  createAuthenticate,
+  createReadSigned,
+  type Authenticate,
+  type ReadSigned,
+} from '../http/authentication.js';
+import { AddressList } from '../http/client-address.js';
+import type { Logger } from '../telemetry/log.js';
+
+/** How callers show who they are. */
+export interface Callers {
+  readonly authenticate: Authenticate;
+  /** For requests signed as AWS wants them; absent if no key may sign. */
+  readonly readSigned: ReadSigned | undefined;
+  /** Who may say on whose behalf a request comes; absent if nobody may. */
+  readonly trustedProxies: AddressList | undefined;
+}
+
+export function createCallers(
+  { callers: { anonymous, awsKeys }, server }: Pick<Config, 'callers' | 'server'>,
+  credentials: TokenCache,
+  logger: Logger,
+  now: () => number,
+): Callers {
+  const byKey = createAuthenticate(credentials);
+  const trustedProxies =
+    server.trustedProxies.length === 0 ? undefined : new AddressList(server.trustedProxies);
+  const readSigned =
+    Object.keys(awsKeys).length === 0 ? undefined : createReadSigned(byKey, awsKeys, now);
+  if (anonymous === undefined) return { authenticate: byKey, readSigned, trustedProxies };
+  logger.warn(
+    { addresses: anonymous.addresses },
+    'callers from these addresses are served without a key of their own',
+  );
+  const allowed = { addresses: new AddressList(anonymous.addresses), key: anonymous.key };
+  return {
+    authenticate: allowAnonymous(byKey, allowed, trustedProxies),
+    readSigned,
+    trustedProxies,
+  };
+}

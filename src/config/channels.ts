@@ -1,0 +1,195 @@
+import Joi from 'joi';
+import { checkBaseUrl, text } from './checks.js';
+import type { SettingPath } from './files.js';
+import type { MistakeList } from './mistakes.js';
+import { unknownName } from './words.js';
+import { joinApiKeys, MAX_API_KEYS } from '../core/api-keys.js';
+import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS, windowMistake } from '../core/channel-members.js';
+import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../core/channel.js';
+import { camelKeys, isRecord, mapValues } from '../core/records.js';
+import { Secret } from '../core/secret.js';
+import { addressMistake, otherAddressMistakes } from '../management/addresses.js';
+import { credentialMistakes } from '../providers/credential-forms.js';
+import { allProviders, findProvider } from '../providers/index.js';
+import type { Provider, SettingValue } from '../providers/provider.js';
+import { channelMistakes, sealSettings } from '../providers/settings.js';
+import type { DeclaredChannel } from '../store/store.js';
+import { fileMembers, readMembers, type MembersFile } from '../wire/members.js';
+
+/** A channel of the configuration. Its credentials stay in this process: the store gets only `declared`. */
+export interface ConfiguredChannel {
+  readonly declared: DeclaredChannel;
+  readonly credentials: Readonly<Record<string, Secret>>;
+}
+
+export interface FileChannel extends MembersFile<typeof CHANNEL_MEMBERS> {
+  name: string;
+  provider: string;
+  enabled: boolean;
+  base_url: string | undefined;
+  api_key: string | undefined;
+  api_keys: string[] | undefined;
+  credentials: Record<string, string>;
+  models: string[] | Record<string, string>;
+  tag: string | undefined;
+  settings: Record<string, SettingValue>;
+}
+
+export const CHANNEL_SCHEMA = Joi.object<FileChannel>({
+  name: text().required(),
+  provider: text().required(),
+  enabled: Joi.boolean().default(true),
+  base_url: text().custom(checkBaseUrl),
+  api_key: Joi.string().trim(),
+  api_keys: Joi.array().items(Joi.string().trim()).min(1).max(MAX_API_KEYS),
+  credentials: Joi.object().pattern(Joi.string(), Joi.string().trim()).default({}),
+  models: Joi.alternatives()
+    .conditional(Joi.array(), {
+      then: Joi.array().items(text()).min(1),
+      otherwise: Joi.object().pattern(text(), text()).min(1),
+    })
+    .required(),
+  tag: text().max(128),
+  ...fileMembers(CHANNEL_MEMBERS),
+  settings: Joi.object()
+    .pattern(
+      Joi.string(),
+      Joi.alternatives(Joi.string().allow(''), Joi.number(), Joi.boolean()).prefs({
+        convert: false,
+      }),
+    )
+    .default({}),
+});
+
+/** The channels, and what is wrong with each for its provider, even if the schema has found something else wrong. */
+export function readChannels(
+  values: Readonly<Record<string, unknown>>,
+  mistakes: MistakeList,
+): ConfiguredChannel[] | undefined {
+  if (!Array.isArray(values.channels)) return undefined;
+  const gateway = isRecord(values.gateway) ? values.gateway : {};
+  const rules = {
+    allowPrivateUpstreams: String(gateway.allow_private_upstreams) !== 'false',
+    allowMetadataUpstreams: String(gateway.allow_metadata_upstreams) === 'true',
+  };
+  const channels: ConfiguredChannel[] = [];
+  for (const [index, written] of (values.channels as unknown[]).entries()) {
+    const at = ['channels', index];
+    const wrong = mistakes.namesBelow(at);
+    const channel = readableChannel(written, wrong);
+    if (channel === undefined) continue;
+    const provider = findProvider(channel.provider);
+    if (provider === undefined) {
+      mistakes.add([...at, 'provider'], unknownProvider(channel.provider));
+      continue;
+    }
+    const { settings, credentials } = sealSettings(
+      provider,
+      providerSettings(channel, provider),
+      providerCredentials(channel),
+      (text) => (text === null ? undefined : new Secret(text)),
+    );
+    if (!wrong.has('settings') && !wrong.has('credentials') && !wrong.has('api_key')) {
+      const fits = channelMistakes(provider, { credentials, settings });
+      const sentences = fits.length > 0 ? fits : credentialMistakes({ credentials, settings });
+      for (const sentence of sentences) {
+        const { path, message } = placed(sentence, channel);
+        mistakes.addMore([...at, ...path], message);
+      }
+    }
+    if (
+      channel.api_keys !== undefined &&
+      (channel.api_key ?? channel.credentials.api_key) !== undefined
+    ) {
+      mistakes.add([...at, 'api_keys'], 'is set together with api_key; keep one');
+    }
+    if (channel.api_key !== undefined && channel.credentials.api_key !== undefined) {
+      mistakes.add([...at, 'api_key'], 'is given twice: here and under credentials; keep one');
+    }
+    if (!wrong.has('base_url')) {
+      const address = addressMistake(channel.base_url, provider, settings, rules);
+      if (address !== undefined) mistakes.add([...at, 'base_url'], address);
+    }
+    for (const sentence of otherAddressMistakes(provider, { credentials, settings }, rules)) {
+      const { path, message } = placed(sentence, channel);
+      mistakes.add([...at, ...path], message);
+    }
+    const declared = declaredChannel(channel, settings);
+    const ofWindows = windowMistake(declared);
+    if (ofWindows !== undefined && !wrong.has('window_size')) {
+      mistakes.add([...at, 'window_stride'], ofWindows);
+    }
+    channels.push({ declared, credentials });
+  }
+  return channels;
+}
+
+/** A channel as the schema reads it, without the settings that are wrong; `undefined` if it cannot be read at all. */
+function readableChannel(written: unknown, wrong: ReadonlySet<unknown>): FileChannel | undefined {
+  if (!isRecord(written) || typeof written.provider !== 'string') return undefined;
+  const sound = Object.entries(written).filter(([name]) => !wrong.has(name));
+  const needed = { name: '-', models: ['-'] };
+  const result = CHANNEL_SCHEMA.validate({ ...needed, ...Object.fromEntries(sound) });
+  return result.error === undefined ? result.value : undefined;
+}
+
+function declaredChannel(
+  channel: FileChannel,
+  settings: Readonly<Record<string, SettingValue>>,
+): DeclaredChannel {
+  const { models } = channel;
+  return {
+    name: channel.name,
+    provider: channel.provider,
+    baseUrl: channel.base_url,
+    models: Array.isArray(models) ? Object.fromEntries(models.map((name) => [name, name])) : models,
+    tag: channel.tag,
+    ...CHANNEL_DEFAULTS,
+    ...readMembers(CHANNEL_MEMBERS, channel),
+    status: channel.enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
+    settings,
+  };
+}
+
+function providerCredentials(channel: FileChannel): Record<string, Secret> {
+  const given: Record<string, string> = { ...channel.credentials };
+  if (channel.api_key !== undefined) given.api_key = channel.api_key;
+  if (channel.api_keys !== undefined) given.api_key = joinApiKeys(channel.api_keys);
+  return mapValues(camelKeys(given), (value) => new Secret(value));
+}
+
+/** A channel's settings under the provider's names; text that came through a variable gets the type of its setting. */
+function providerSettings(channel: FileChannel, provider: Provider): Record<string, SettingValue> {
+  const settings = camelKeys(channel.settings);
+  for (const [name, value] of Object.entries(settings)) {
+    const type = provider.settings?.[name]?.type;
+    if (typeof value !== 'string') continue;
+    if (type === 'number' && value.trim() !== '' && Number.isFinite(Number(value))) {
+      settings[name] = Number(value);
+    } else if (type === 'boolean' && (value === 'true' || value === 'false')) {
+      settings[name] = value === 'true';
+    }
+  }
+  return settings;
+}
+
+function unknownProvider(id: string): string {
+  const known = allProviders().map((provider) => provider.id);
+  return `"${id}" ${unknownName(id, known, 'a provider')}`;
+}
+
+/** The member that a sentence begins with, if the channel has it, and the rest of the sentence. */
+function placed(
+  sentence: string,
+  { credentials, settings, api_key: key }: FileChannel,
+): { readonly path: SettingPath; readonly message: string } {
+  const [, group = '', name = '', rest = ''] =
+    /^(settings|credentials)\.(\w+) (.*)$/s.exec(sentence) ?? [];
+  if (group === 'credentials' && name === 'api_key' && key !== undefined) {
+    return { path: ['api_key'], message: rest };
+  }
+  const members: Readonly<Record<string, unknown>> = group === 'settings' ? settings : credentials;
+  return members[name] === undefined
+    ? { path: [], message: sentence }
+    : { path: [group, name], message: rest };
+}

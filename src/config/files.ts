@@ -1,0 +1,219 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type Document,
+  type Node,
+  type Pair,
+} from 'yaml';
+import { isRecord } from '../core/records.js';
+
+export type SettingPath = readonly (string | number)[];
+
+/** A mistake in one setting: where it was written, its path in the file, and what would be right. */
+export interface ConfigMistake {
+  /** A file and line, an environment variable, or empty if it was written nowhere. */
+  readonly where: string;
+  readonly path: SettingPath;
+  readonly message: string;
+}
+
+/** Settings as they were written, before they are checked. */
+export interface RawSettings {
+  readonly values: Record<string, unknown>;
+  readonly mistakes: ConfigMistake[];
+  /** Where a setting was written, or else the nearest setting above it that was. */
+  readonly whereIs: (path: SettingPath) => string;
+  /** Sets one value that was not written in a file. */
+  readonly put: (path: readonly string[], value: unknown, where: string) => void;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Lists of these keys grow from file to file; a later file replaces every other setting. */
+const GROWING_LISTS: ReadonlySet<string> = new Set(['channels', 'tags']);
+const MAX_DEPTH = 32;
+const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
+
+/**
+ * The settings of one YAML file, or of all YAML files in a folder in the order of their names, except `*.example.yaml`.
+ * `${NAME}` and `${NAME:-default}` in values stand for environment variables; `$${` is a plain `${`.
+ * @throws the error of the file system if `path` does not exist or cannot be read.
+ */
+export function readSettings(path: string | undefined, env: Environment): RawSettings {
+  const origins = new Map<string, string>();
+  const mistakes: ConfigMistake[] = [];
+  const values: Record<string, unknown> = {};
+  for (const file of path === undefined ? [] : filesOf(path)) {
+    const reader = new FileReader(file, env, values, origins, mistakes);
+    reader.read(readFileSync(file, 'utf8'));
+  }
+  return {
+    values,
+    mistakes,
+    whereIs: (setting) => {
+      for (let length = setting.length; length > 0; length -= 1) {
+        const where = origins.get(pathKey(setting.slice(0, length)));
+        if (where !== undefined) return where;
+      }
+      return '';
+    },
+    put: (setting, value, where) => {
+      let group = values;
+      for (const name of setting.slice(0, -1)) {
+        const inner = group[name];
+        group = isRecord(inner) ? inner : (group[name] = {});
+      }
+      group[setting.at(-1) ?? ''] = value;
+      origins.set(pathKey(setting), where);
+    },
+  };
+}
+
+function filesOf(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path)
+    .filter((name) => /\.ya?ml$/.test(name) && !/\.example\.ya?ml$/.test(name))
+    .sort()
+    .map((name) => join(path, name));
+}
+
+/** Turns one file into plain values and remembers the line of each. */
+class FileReader {
+  readonly #file: string;
+  readonly #env: Environment;
+  readonly #values: Record<string, unknown>;
+  readonly #origins: Map<string, string>;
+  readonly #mistakes: ConfigMistake[];
+  readonly #lines = new LineCounter();
+  #document: Document | undefined;
+
+  constructor(
+    file: string,
+    env: Environment,
+    values: Record<string, unknown>,
+    origins: Map<string, string>,
+    mistakes: ConfigMistake[],
+  ) {
+    this.#file = file;
+    this.#env = env;
+    this.#values = values;
+    this.#origins = origins;
+    this.#mistakes = mistakes;
+  }
+
+  read(text: string): void {
+    const document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
+    this.#document = document;
+    for (const problem of [...document.errors, ...document.warnings]) {
+      this.#mistake(problem.pos[0], [], problem.message);
+    }
+    if (document.errors.length > 0 || document.contents === null) return;
+    if (isScalar(document.contents) && document.contents.value === null) return;
+    if (!isMap(document.contents)) {
+      this.#mistake(0, [], 'the file must hold settings by name, such as "server:"');
+      return;
+    }
+    for (const pair of document.contents.items) this.#readPair(pair, this.#values, []);
+  }
+
+  #readPair(pair: Pair, into: Record<string, unknown>, path: SettingPath): void {
+    const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
+    const offset = isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0;
+    if (key === undefined || key === '__proto__') {
+      this.#mistake(offset, path, 'a setting must have a plain name');
+      return;
+    }
+    const at = [...path, key];
+    const earlier = into[key];
+    const node = pair.value as Node | null;
+    const grows = path.length === 0 && GROWING_LISTS.has(key);
+    const first = grows && Array.isArray(earlier) ? earlier.length : 0;
+    this.#origins.set(pathKey(at), this.#where(offset));
+    const value = this.#readNode(node, at, isRecord(earlier) ? earlier : {}, first);
+    // "channels:" with nothing below it declares that there are none.
+    if (value === undefined && grows) into[key] = earlier ?? [];
+    else if (grows && Array.isArray(earlier) && Array.isArray(value)) {
+      into[key] = [...(earlier as unknown[]), ...(value as unknown[])];
+    } else if (value !== undefined) into[key] = value;
+  }
+
+  /** `earlier` is the same setting from the files before; a list is numbered from `first`. */
+  #readNode(
+    node: Node | null,
+    path: SettingPath,
+    earlier: Record<string, unknown>,
+    first: number,
+  ): unknown {
+    const offset = node?.range?.[0] ?? 0;
+    if (path.length > MAX_DEPTH) {
+      this.#mistake(offset, path, 'settings are nested too deeply');
+      return undefined;
+    }
+    if (isAlias(node)) {
+      const target = this.#document === undefined ? undefined : node.resolve(this.#document);
+      return this.#readNode(target ?? null, path, earlier, first);
+    }
+    if (isMap(node)) {
+      const values = { ...earlier };
+      for (const pair of node.items) this.#readPair(pair, values, path);
+      return values;
+    }
+    if (isSeq(node)) {
+      return node.items.map((item, index) => {
+        const at = [...path, first + index];
+        const itemOffset = (item as Node).range?.[0] ?? offset;
+        this.#origins.set(pathKey(at), this.#where(itemOffset));
+        return this.#readNode(item as Node, at, {}, 0);
+      });
+    }
+    const value = isScalar(node) ? node.value : undefined;
+    if (typeof value !== 'string') return value ?? undefined;
+    return this.#substitute(value, offset, path);
+  }
+
+  /** A value that its variables leave empty counts as a setting that is not there. */
+  #substitute(text: string, offset: number, path: SettingPath): string | undefined {
+    if (!text.includes('${')) return text;
+    const unset: string[] = [];
+    const malformed: string[] = [];
+    const substitute = (written: string, name?: string, fallback?: string): string => {
+      if (written === '${') malformed.push(written);
+      if (name === undefined) return '${';
+      const found = this.#env[name];
+      if (found !== undefined && found !== '') return found;
+      if (fallback === undefined) unset.push(name);
+      return fallback ?? written;
+    };
+    const value = text.replace(VARIABLE, substitute);
+    for (const name of unset) {
+      const message = `the environment variable ${name} is not set; set it, or write \${${name}:-default}`;
+      this.#mistake(offset, path, message);
+    }
+    if (malformed.length > 0) {
+      this.#mistake(
+        offset,
+        path,
+        'has a ${ that does not start a variable; write ${NAME} or ${NAME:-default}, with a name of letters, digits and underscores, or $${ for a literal ${',
+      );
+    }
+    return value === '' ? undefined : value;
+  }
+
+  #mistake(offset: number, path: SettingPath, message: string): void {
+    this.#mistakes.push({ where: this.#where(offset), path, message });
+  }
+
+  #where(offset: number): string {
+    return `${this.#file}:${this.#lines.linePos(offset).line}`;
+  }
+}
+
+function pathKey(path: SettingPath): string {
+  return JSON.stringify(path);
+}

@@ -1,0 +1,230 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { readChannels } from './channels.js';
+import { readSettings, type Environment, type RawSettings } from './files.js';
+import { checkDuplicates, ConfigError, foremost, MistakeList } from './mistakes.js';
+import { looseEnds, type LooseEnd } from './references.js';
+import { modelRulesOf } from './rules.js';
+import { FILE_SCHEMA, type FilePrice, type FileSettings } from './schema.js';
+import type {
+  Config,
+  GatewaySettings,
+  LogSettings,
+  ServerSettings,
+  StoreSettings,
+  TrafficSettings,
+} from './values.js';
+import { namesAt, sayMistake } from './words.js';
+import { DEFAULT_PRICE, type Price } from '../core/quota.js';
+import { camelKeys, isRecord, mapValues } from '../core/records.js';
+import { Secret } from '../core/secret.js';
+import type { AccountSettings } from '../management/accounts.js';
+
+export interface ConfigSources {
+  readonly env: Environment;
+  /** A YAML file or a folder of them; overrides `CONFIG`. Without either, `config/gateway.yaml` if it exists. */
+  readonly configPath?: string | undefined;
+  /** Where to look for the default file. */
+  readonly folder?: string;
+}
+
+/** The settings that the environment may give, by variable; it overrides every file. */
+export const ENVIRONMENT_SETTINGS: Readonly<Record<string, readonly [string, string]>> = {
+  PUBLIC_URL: ['server', 'public_url'],
+  HOST: ['server', 'host'],
+  PORT: ['server', 'port'],
+  WORKERS: ['server', 'workers'],
+  HTTP2: ['server', 'http2'],
+  TRUSTED_PROXIES: ['server', 'trusted_proxies'],
+  REDIS_URL: ['store', 'redis_url'],
+  REDIS_PREFIX: ['store', 'redis_prefix'],
+  DATA_DIR: ['store', 'data_dir'],
+  ENCRYPTION_KEY: ['store', 'encryption_key'],
+  ENCRYPTION_KEYS: ['store', 'encryption_keys'],
+  DEFAULT_MODEL: ['gateway', 'default_model'],
+  LOG_LEVEL: ['log', 'level'],
+  METRICS_TOKEN: ['metrics', 'token'],
+  METRICS_ALLOW_IPS: ['metrics', 'allow_ips'],
+  HSTS_MAX_AGE_S: ['server', 'hsts_max_age_s'],
+  ROOT_USERNAME: ['root', 'username'],
+  ROOT_PASSWORD: ['root', 'password'],
+  REGISTRATION: ['accounts', 'registration'],
+  SMTP_URL: ['mail', 'smtp_url'],
+  MAIL_FROM: ['mail', 'from'],
+  ALERTS_WEBHOOK_URL: ['alerts', 'webhook_url'],
+  ALERTS_WEBHOOK_SECRET: ['alerts', 'webhook_secret'],
+};
+
+/** Settings that a variable gives as a comma-separated list. */
+const LISTS: ReadonlySet<string> = new Set(['trusted_proxies', 'allow_ips']);
+
+const DEFAULT_FILE = join('config', 'gateway.yaml');
+
+/**
+ * Reads files and environment into one frozen value.
+ * @throws ConfigError with every mistake.
+ */
+export function loadConfig(sources: ConfigSources): Config {
+  return judge(readSources(sources));
+}
+
+/**
+ * Like `loadConfig`, but also reports models and tags that the settings refer to and none of their channels has. A gateway
+ * starts with those, since its store may have further channels.
+ * @throws ConfigError with every mistake.
+ */
+export function checkConfig(sources: ConfigSources): Config {
+  const raw = readSources(sources);
+  return judge(raw, looseEnds(raw.values));
+}
+
+/**
+ * The settings of some groups, for a command that needs no others: mistakes elsewhere, such as a channel whose key is only
+ * in the environment of the gateway, do not concern the command.
+ * @throws ConfigError with every mistake in these groups, and every group that does not exist.
+ */
+export function loadGroups<Group extends keyof Config & keyof FileSettings>(
+  sources: ConfigSources,
+  groups: readonly Group[],
+): Pick<Config, Group> {
+  const raw = readSources(sources);
+  const others = new Set<unknown>(
+    namesAt(FILE_SCHEMA, []).filter((name) => !groups.some((group) => group === name)),
+  );
+  const isNeeded = (name: unknown): boolean => !others.has(name);
+  return judge({
+    ...raw,
+    values: Object.fromEntries(Object.entries(raw.values).filter(([name]) => isNeeded(name))),
+    mistakes: raw.mistakes.filter(({ path }) => isNeeded(path[0])),
+  });
+}
+
+/**
+ * The credentials that the configuration has for one channel, or `undefined` if it does not have the channel.
+ * @throws ConfigError with every mistake in this channel.
+ */
+export function loadCredentials(
+  sources: ConfigSources,
+  channel: string,
+): Readonly<Record<string, Secret>> | undefined {
+  const raw = readSources(sources);
+  const written = Array.isArray(raw.values.channels) ? (raw.values.channels as unknown[]) : [];
+  const index = written.findIndex((item) => isRecord(item) && item.name === channel);
+  if (index === -1) return undefined;
+  const mistakes = new MistakeList(raw);
+  const all = readChannels(raw.values, mistakes) ?? [];
+  const ofIt = mistakes.all.filter(({ path }) => path[0] === 'channels' && path[1] === index);
+  if (ofIt.length > 0) throw new ConfigError(ofIt);
+  return all.find(({ declared }) => declared.name === channel)?.credentials;
+}
+
+/** Builds the settings from what was written, or throws everything that is wrong with it. */
+function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
+  const mistakes = new MistakeList(raw);
+  const result = FILE_SCHEMA.validate(raw.values, { abortEarly: false, errors: { label: false } });
+  for (const detail of foremost(result.error?.details ?? []))
+    mistakes.add(detail.path, sayMistake(FILE_SCHEMA, detail));
+  checkDuplicates(raw.values.channels, 'channels', 'name', mistakes);
+  checkDuplicates(raw.values.tags, 'tags', 'tag', mistakes);
+  const channels = readChannels(raw.values, mistakes);
+  const server = result.error === undefined ? result.value.server : undefined;
+  if (server !== undefined && server.body_limit_bytes > server.max_in_flight_bytes) {
+    const path = ['server', 'max_in_flight_bytes'];
+    mistakes.add(path, 'is less than body_limit_bytes, so the largest body would never fit');
+  }
+  for (const { path, message } of further) mistakes.add(path, message);
+  if (result.error !== undefined || mistakes.all.length > 0) throw new ConfigError(mistakes.all);
+  const settings = result.value;
+  return freeze({
+    server: camelKeys(settings.server) as unknown as ServerSettings,
+    store: {
+      ...(camelKeys(settings.store) as unknown as StoreSettings),
+      redisUrl: toSecret(settings.store.redis_url),
+      encryptionKey: toSecret(settings.store.encryption_key),
+      encryptionKeys: toSecret(settings.store.encryption_keys),
+    },
+    gateway: camelKeys(settings.gateway) as unknown as GatewaySettings,
+    traffic: camelKeys(settings.traffic) as unknown as TrafficSettings,
+    models: modelRulesOf(settings.models),
+    log: camelKeys(settings.log) as unknown as LogSettings,
+    metrics: {
+      enabled: settings.metrics.enabled,
+      token: toSecret(settings.metrics.token),
+      allowIps: settings.metrics.allow_ips,
+    },
+    console: { ...settings.console },
+    root: { ...settings.root, password: toSecret(settings.root.password) },
+    accounts: camelKeys(settings.accounts) as unknown as AccountSettings,
+    alerts: {
+      webhookUrl: toSecret(settings.alerts.webhook_url),
+      webhookSecret: toSecret(settings.alerts.webhook_secret),
+    },
+    mail: {
+      smtpUrl: toSecret(settings.mail.smtp_url),
+      from: settings.mail.from,
+      outboxDir: settings.mail.outbox_dir,
+    },
+    callers: {
+      aliases: settings.callers.aliases,
+      anonymous:
+        settings.callers.anonymous === undefined
+          ? undefined
+          : {
+              addresses: settings.callers.anonymous.addresses,
+              key: new Secret(settings.callers.anonymous.key),
+            },
+      awsKeys: mapValues(settings.callers.aws_keys, (key) => new Secret(key)),
+    },
+    prices: {
+      models: mapValues(settings.prices.models, toPrice),
+      fallback:
+        settings.prices.default === undefined ? DEFAULT_PRICE : toPrice(settings.prices.default),
+    },
+    channels,
+    tags: settings.tags.map(({ tag, disabled, reason }) => ({ tag, disabled, reason })),
+  });
+}
+
+function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSettings {
+  const named = configPath ?? (env.CONFIG === '' ? undefined : env.CONFIG);
+  const standard = join(folder, DEFAULT_FILE);
+  const path = named ?? (existsSync(standard) ? standard : undefined);
+  let raw: RawSettings;
+  try {
+    raw = readSettings(path, env);
+  } catch (error) {
+    const reason = isRecord(error) ? String(error.code) : 'unknown reason';
+    const message = `cannot be read (${reason}); name a YAML file, or a folder of YAML files`;
+    throw new ConfigError([{ where: path ?? '', path: [], message }]);
+  }
+  for (const [variable, setting] of Object.entries(ENVIRONMENT_SETTINGS)) {
+    const value = env[variable];
+    // Compose files turn a variable that is not set into an empty one.
+    if (value === undefined || value === '') continue;
+    const list = LISTS.has(setting[1]);
+    raw.put(setting, list ? value.split(',') : value, `environment ${variable}`);
+  }
+  if (isRecord(raw.values.server) && raw.values.server.workers === 'auto') {
+    raw.values.server.workers = availableParallelism();
+  }
+  return raw;
+}
+
+function toSecret(value: string | undefined): Secret | undefined {
+  return value === undefined ? undefined : new Secret(value);
+}
+
+function toPrice(price: FilePrice): Price {
+  if ('per_request' in price) return { per: 'request', units: price.per_request };
+  if ('per_search_unit' in price) return { per: 'search_unit', units: price.per_search_unit };
+  return { per: 'million_tokens', units: price.per_million_tokens };
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !(value instanceof Secret)) {
+    for (const member of Object.values(value)) freeze(member);
+    Object.freeze(value);
+  }
+  return value;
+}

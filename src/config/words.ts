@@ -1,0 +1,87 @@
+import type Joi from 'joi';
+import { closest } from '../core/closest.js';
+import type { SettingPath } from './files.js';
+
+/** The mistake that the schema found in one setting, as the end of a sentence that says what would be right. */
+export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem): string {
+  const { type, path, message, context } = detail;
+  const limit = String(context?.limit);
+  switch (type) {
+    case 'any.required':
+      return 'is missing';
+    case 'object.unknown':
+      return unknownName(String(path.at(-1)), namesAt(schema, path.slice(0, -1)), 'a setting');
+    case 'object.missing':
+      return `needs one of ${listOf(context?.peers)}`;
+    case 'object.xor':
+      return `has more than one of ${listOf(context?.peers)}; keep one`;
+    case 'string.base':
+      return 'must be a string; put it in quotes';
+    case 'string.empty':
+      return 'must not be empty';
+    case 'string.min':
+      return `must have at least ${limit} characters`;
+    case 'string.max':
+      return `must have at most ${limit} characters`;
+    case 'boolean.base':
+      return 'must be true or false';
+    case 'number.base':
+      return `must be a number${exampleOf(schema, path)}`;
+    case 'number.integer':
+      return `must be a whole number${exampleOf(schema, path)}`;
+    case 'object.base':
+      return `must be a group of settings by name${groupOf(namesAt(schema, path))}`;
+    case 'array.base':
+      return 'must be a list, such as [a, b]';
+    case 'array.min':
+      return 'must not be an empty list';
+    case 'array.unique':
+      return 'is in the list already';
+    default:
+      return message;
+  }
+}
+
+/** Says that a name is unknown, and which one was probably meant, or else which ones there are. */
+export function unknownName(name: string, known: readonly string[], what: string): string {
+  const near = closest(name, known);
+  if (near !== undefined) return `is not ${what}; did you mean ${near}?`;
+  return known.length === 0 ? `is not ${what}` : `is not ${what}; available: ${known.join(', ')}`;
+}
+
+/** The names that the schema knows in the group at `path`. */
+export function namesAt(schema: Joi.Schema, path: SettingPath): string[] {
+  return Object.keys(descriptionAt(schema, path)?.keys ?? {});
+}
+
+function exampleOf(schema: Joi.Schema, path: SettingPath): string {
+  const example = descriptionAt(schema, path)?.flags?.default;
+  return typeof example === 'number' ? ` such as ${example}` : '';
+}
+
+function groupOf(names: readonly string[]): string {
+  return names.length === 0 ? '' : `: ${names.join(', ')}`;
+}
+
+/** Joi types descriptions loosely; these members are how it lays out objects, maps and lists. */
+interface Description {
+  readonly keys?: Readonly<Record<string, Description>>;
+  readonly items?: readonly Description[];
+  readonly patterns?: readonly { readonly rule: Description }[];
+  readonly flags?: { readonly default?: unknown };
+}
+
+function descriptionAt(schema: Joi.Schema, path: SettingPath): Description | undefined {
+  let found: Description | undefined = schema.describe();
+  for (const part of path) {
+    found =
+      typeof part === 'number'
+        ? found?.items?.[0]
+        : (found?.keys?.[part] ?? found?.patterns?.[0]?.rule);
+  }
+  return found;
+}
+
+function listOf(names: unknown): string {
+  return Array.isArray(names) ? names.join(', ') : '';
+}

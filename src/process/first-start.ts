@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Config } from '../config/values.js';
+import type { ManagementDeps } from '../management/audit.js';
+import { createToken } from '../management/tokens.js';
+import { ensureRoot } from '../management/users.js';
+import type { Store, User } from '../store/store.js';
+
+/** Requests per minute: enough to try everything, but no open door if the key is found in a log. */
+const FIRST_KEY_RATE = 600;
+
+/** What a start has to report once the gateway listens. */
+export interface FirstStart {
+  /** The first key, if one was created. */
+  readonly key: string | undefined;
+}
+
+/**
+ * Creates the root account on an empty store, and a first key on the embedded one, and prints both, only this once. Runs
+ * before anything listens, so that no stranger is faster, and prints at once, so that no later failure swallows them.
+ */
+export async function firstStart(
+  config: Config,
+  store: Store,
+  print: (text: string) => void,
+): Promise<FirstStart> {
+  const deps = { store, now: Date.now, randomBytes };
+  const root = await ensureRoot(deps, config.root);
+  if (root.kind === 'found') return { key: undefined };
+  const lines = [
+    '',
+    `The root account was created: ${root.user.username}`,
+    root.password === undefined
+      ? '  password: the one in ROOT_PASSWORD'
+      : `  password: ${root.password}   (shown only once)`,
+  ];
+  const key = config.store.redisUrl === undefined ? await firstKey(deps, root.user) : undefined;
+  if (key !== undefined) lines.push(`  first API key: ${key}   (shown only once)`);
+  print(`${lines.join('\n')}\n`);
+  return { key };
+}
+
+async function firstKey(deps: ManagementDeps, root: User): Promise<string> {
+  const { key } = await createToken(
+    deps,
+    {
+      ...{ userId: root.id, name: 'first key', unlimitedQuota: true },
+      policy: { rateLimit: FIRST_KEY_RATE },
+    },
+    { id: root.id, name: root.username, role: root.role, address: undefined },
+  );
+  return key;
+}
+
+/** Says where the gateway listens, where its data is, and, if a first key was created, how to try it. */
+export function welcome(config: Config, { key }: FirstStart, port: number): string {
+  const url = `http://localhost:${port}`;
+  const lines = [
+    '',
+    `rerank-gateway listens on ${url}`,
+    ...(config.console.enabled ? [`The console: ${url}/console/`] : []),
+    config.store.redisUrl === undefined
+      ? `Its data is in ${resolve(config.store.dataDir)} (one machine only; several need Redis: set REDIS_URL)`
+      : 'Its data is in Redis',
+  ];
+  if (key !== undefined) lines.push('', 'Try it:', '', curlFor(url, key));
+  lines.push('', 'More keys: npm run cli -- keys create --name my-app', '', '');
+  return lines.join('\n');
+}
+
+/** A request that works as printed, on one line. */
+function curlFor(url: string, key: string): string {
+  const body = JSON.stringify({
+    query: 'Which planet has the most moons?',
+    documents: [
+      'Mercury has no moons at all.',
+      'Saturn is the planet with the most moons: well over a hundred.',
+      'Olive oil keeps best in the dark.',
+    ],
+    return_documents: true,
+  });
+  return `curl ${url}/v1/rerank -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
+}

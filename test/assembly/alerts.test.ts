@@ -1,0 +1,151 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+import { rankLikeCohere, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const part of open.splice(0).reverse()) await part.close();
+});
+
+type Answer = Parameters<typeof startUpstream>[0];
+
+async function serverWith(answer: Answer): Promise<TestUpstream> {
+  const server = await startUpstream(answer);
+  open.push(server);
+  return server;
+}
+
+const take: Answer = (_request, res) => void res.writeHead(204).end();
+const fail: Answer = (_request, res) => sendJson(res, { message: 'down' }, 500);
+const refuse: Answer = (_request, res) => sendJson(res, { message: 'invalid api token' }, 401);
+const ask = { model: 'moon', query: 'moon', documents: ['sun', 'moon', 'sea'] };
+
+async function gatewayWith(
+  sick: TestUpstream,
+  alerts: Record<string, unknown>,
+  more: Record<string, unknown> = {},
+): Promise<TestGateway & { readonly ask: () => Promise<unknown> }> {
+  const channel = { provider: 'cohere', credentials: { apiKey: 'the-key' }, models: ['moon'] };
+  const gateway = await startGateway({
+    channels: [{ ...channel, name: 'sick', base_url: sick.url }],
+    traffic: {
+      ...{ breaker_failures: 2, breaker_open_ms: 200, retry_percent: 0 },
+      ...{ disable_failures: 3, return_after_ms: 200 },
+    },
+    alerts,
+    ...more,
+  });
+  open.push(gateway);
+  const { key } = await gateway.createKey();
+  return { ...gateway, ask: () => gateway.post(key, ask) };
+}
+
+const alertsOf = (receiver: TestUpstream): Record<string, unknown>[] =>
+  receiver.seen.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+
+describe('a webhook', () => {
+  it('is told of a circuit that opens and closes, once each, with a signature', async () => {
+    const receiver = await serverWith(take);
+    const sick = await serverWith(fail);
+    const gateway = await gatewayWith(sick, {
+      webhook_url: `${receiver.url}/hook?team=search`,
+      webhook_secret: 'a secret of ours',
+    });
+
+    // Its circuit opens, and opens again after each probe that fails.
+    await until('it was probed in vain', async () => {
+      await gateway.ask();
+      return sick.seen.length >= 4;
+    });
+    sick.answer(rankLikeCohere);
+    await until('the receiver has both', async () => {
+      await gateway.ask();
+      return receiver.seen.length >= 2;
+    });
+
+    const [first, second] = alertsOf(receiver);
+    expect(first).toMatchObject({
+      type: 'channel.circuit_opened',
+      channel: { id: expect.any(Number), name: 'sick' },
+      reason: 'transient',
+      since: expect.any(Number),
+      until: expect.any(Number),
+    });
+    expect(second).toMatchObject({ type: 'channel.circuit_closed', reason: null, until: null });
+    expect(receiver.seen).toHaveLength(2);
+    for (const { path, headers, body } of receiver.seen) {
+      const text = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+      const mac = createHmac('sha256', 'a secret of ours').update(text).digest('base64');
+      expect([path, headers['webhook-signature']]).toEqual(['/hook?team=search', `v1,${mac}`]);
+    }
+  });
+
+  it('is told of a channel that is disabled and returns, in order, though it fails at first', async () => {
+    let failures = 2;
+    const receiver = await serverWith((request, res) => {
+      failures -= 1;
+      return failures >= 0 ? fail(request, res) : take(request, res);
+    });
+    const sick = await serverWith(refuse);
+    const gateway = await gatewayWith(
+      sick,
+      { webhook_url: receiver.url },
+      { traffic: { breaker_failures: 0, disable_failures: 2, return_after_ms: 200 } },
+    );
+
+    await gateway.ask();
+    await gateway.ask();
+    await until('it is tried again', () => sick.seen.length >= 3);
+    sick.answer(rankLikeCohere);
+    await receiver.reached(4);
+
+    const alerts = alertsOf(receiver);
+    expect(alerts.map(({ type }) => type)).toEqual([
+      'channel.disabled',
+      'channel.disabled',
+      'channel.disabled',
+      'channel.returned',
+    ]);
+    expect(new Set(alerts.map(({ id }) => id)).size).toBe(2);
+    expect(alerts[0]).toMatchObject({
+      reason: 'credentials_refused',
+      message: 'invalid api token',
+    });
+    expect(receiver.seen[0]?.headers['webhook-signature']).toBeUndefined();
+  });
+
+  it('that hangs keeps nobody waiting, neither callers nor the end', async () => {
+    const receiver = await serverWith(() => undefined);
+    const sick = await serverWith(fail);
+    const gateway = await gatewayWith(sick, { webhook_url: receiver.url });
+
+    for (let count = 0; count < 4; count += 1) await gateway.ask();
+    await receiver.reached(1);
+    const startMs = Date.now();
+    await open.pop()?.close();
+
+    expect(Date.now() - startMs).toBeLessThan(20_000);
+  });
+
+  it('is not called at an address that upstreams may not have', async () => {
+    const receiver = await serverWith(take);
+    const sick = await serverWith(fail);
+    const gateway = await gatewayWith(
+      sick,
+      { webhook_url: receiver.url },
+      {
+        channels: [{ name: 'sick', provider: 'local', models: ['moon'] }],
+        gateway: { allow_private_upstreams: false },
+      },
+    );
+    gateway.app.gateway.observe({
+      ...{ kind: 'breaker', channelId: 1, channel: 'sick', state: 'open' },
+      ...{ reason: 'timeout', sinceMs: 1, forMs: 1 },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+
+    expect(receiver.seen).toHaveLength(0);
+  });
+});

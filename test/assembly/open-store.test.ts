@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { Secret } from '../../src/core/secret.js';
+import { openStore } from '../../src/assembly/open-store.js';
+import type { Store } from '../../src/store/store.js';
+import { newChannel } from '../store/contract/harness.js';
+import { report } from '../support/nodes.js';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the embedded store', () => {
+  it('makes its own encryption key once, for its owner’s eyes, and reads credentials with it again', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rerank-test-'));
+    folders.push(folder);
+    const settings = loadConfig({ env: { DATA_DIR: folder }, folder }).store;
+    const store = await openStore(settings);
+    await store.createChannel({
+      name: 'c',
+      provider: 'cohere',
+      baseUrl: undefined,
+      credentials: { apiKey: new Secret('up-secret') },
+      models: { m: 'm' },
+      tag: undefined,
+      ...CHANNEL_DEFAULTS,
+      status: 1,
+      settings: {},
+    });
+    await store.close();
+
+    const again = await openStore(settings);
+    const { channels, locked } = await again.loadChannels();
+    await again.close();
+
+    expect(channels[0]?.credentials.apiKey?.reveal()).toBe('up-secret');
+    expect(locked.size).toBe(0);
+    expect(statSync(join(folder, 'encryption.key')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, 'gateway.db')).includes('up-secret')).toBe(false);
+  });
+
+  it('refuses an encryption key that is empty', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rerank-test-'));
+    folders.push(folder);
+    writeFileSync(join(folder, 'encryption.key'), '\n');
+    const settings = loadConfig({ env: { DATA_DIR: folder }, folder }).store;
+
+    await expect(openStore(settings)).rejects.toThrow(/encryption\.key is empty/);
+  });
+});
+
+describe('the encryption key of a store', () => {
+  type Env = Readonly<Record<string, string>>;
+
+  function freshFolder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'rerank-test-'));
+    folders.push(folder);
+    return join(folder, 'data');
+  }
+
+  /** What a gateway, or a command, does with the store in a folder. */
+  async function use<T>(
+    folder: string,
+    env: Env,
+    work: (store: Store) => Promise<T>,
+    asGateway = true,
+  ): Promise<T> {
+    const settings = loadConfig({ env: { DATA_DIR: folder, ...env }, folder }).store;
+    const store = await openStore(settings, { asGateway });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  const start = () => Promise.resolve('started');
+  const refused = { name: 'EncryptionKeyError' };
+  const ONE = { ENCRYPTION_KEY: 'the-first-key' };
+  const OTHER = { ENCRYPTION_KEY: 'the-second-key' };
+  const addChannel = (store: Store) =>
+    store.createChannel(newChannel({ credentials: { apiKey: new Secret('up-secret') } }));
+  const keyIn = async (store: Store) =>
+    (await store.loadChannels()).channels[0]?.credentials.apiKey?.reveal();
+
+  it('still opens what it sealed when it is the folder’s own and another is set', async () => {
+    const folder = freshFolder();
+    await use(folder, {}, addChannel);
+
+    expect(await use(folder, ONE, keyIn)).toBe('up-secret');
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it('is not made in the folder if one is set', async () => {
+    const folder = freshFolder();
+    await use(folder, ONE, addChannel);
+
+    expect(existsSync(join(folder, 'encryption.key'))).toBe(false);
+  });
+
+  it('may be another one as long as nothing is sealed, for a gateway that runs alone', async () => {
+    const folder = freshFolder();
+    await use(folder, ONE, start);
+
+    await expect(use(folder, OTHER, addChannel, false)).rejects.toMatchObject(refused);
+    expect(await use(folder, OTHER, addChannel)).toMatchObject({ kind: 'updated' });
+    await expect(use(folder, ONE, start)).rejects.toMatchObject(refused);
+  });
+
+  it('may not be another one while a gateway runs', async () => {
+    const folder = freshFolder();
+    await use(folder, ONE, async (store) => {
+      await store.begin();
+      await report(store, 'a', await store.channelsVersion(), Date.now(), 60_000);
+    });
+
+    await expect(use(folder, OTHER, start)).rejects.toMatchObject(refused);
+    expect(await use(folder, ONE, start)).toBe('started');
+  });
+
+  it('is that of the credentials in a store of a release that noted none', async () => {
+    const folder = freshFolder();
+    // Only a gateway notes its key.
+    await use(folder, ONE, addChannel, false);
+
+    await expect(use(folder, OTHER, start)).rejects.toMatchObject(refused);
+    expect(await use(folder, ONE, keyIn)).toBe('up-secret');
+  });
+});

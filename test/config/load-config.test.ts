@@ -1,0 +1,650 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
+import { ConfigError } from '../../src/config/mistakes.js';
+import { printConfig } from '../../src/config/print.js';
+import {
+  checkConfig,
+  ENVIRONMENT_SETTINGS,
+  loadConfig,
+  loadCredentials,
+  loadGroups,
+  type ConfigSources,
+} from '../../src/config/load-config.js';
+import type { Config } from '../../src/config/values.js';
+import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../../src/core/channel.js';
+
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rerank-config-'));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+function load(text: string, env: Readonly<Record<string, string>> = {}): Config {
+  return loadConfig({ env, configPath: file('gateway.yaml', text), folder });
+}
+
+/** The mistakes of a file that is refused, one line each, without the folder. */
+function mistakes(text: string, env: Readonly<Record<string, string>> = {}): string[] {
+  return refusal(() => load(text, env))
+    .message.split('\n')
+    .slice(1)
+    .map((line) => line.trim().replaceAll(folder + '/', ''));
+}
+
+function refusal(act: () => unknown): ConfigError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+const CHANNEL = '{ name: a, provider: cohere, api_key: k, models: [m] }';
+
+describe('settings', () => {
+  it('have documented defaults without any file or variable', () => {
+    const config = loadConfig({ env: {}, folder });
+
+    expect(config).toMatchObject({
+      server: { host: '0.0.0.0', port: 8080, workers: 1, trustedProxies: [], maxDocuments: 10_000 },
+      gateway: { deadlineMs: 30_000, attemptTimeoutMs: 10_000, maxAttempts: 3, stalenessMs: 1_000 },
+      store: { redisUrl: undefined, redisPrefix: 'rg:', dataDir: './data' },
+      log: {
+        ...{ level: 'info', usageEntries: 200_000, refusedEntries: 20_000, retentionDays: 90 },
+        statsDays: 400,
+      },
+      metrics: { enabled: true },
+      console: { enabled: true },
+      root: { username: 'root', quota: 1_000_000_000_000_000 },
+      prices: { models: {}, fallback: { per: 'search_unit', units: 1_000 } },
+      channels: undefined,
+      tags: [],
+    });
+    expect(config.server.bodyLimitBytes).toBe(32 * 1024 * 1024);
+  });
+
+  it('come from the environment first, then from the file, then from the default', () => {
+    const config = load('server: { port: 1, host: "127.0.0.1" }', { PORT: '9090', WORKERS: '' });
+
+    expect(config.server).toMatchObject({ port: 9090, host: '127.0.0.1', workers: 1 });
+  });
+
+  it('are read from config/gateway.yaml, from CONFIG, and from the path that is given, in rising order', () => {
+    file('config/gateway.yaml', 'server: { port: 1 }');
+    const env = { CONFIG: file('second.yaml', 'server: { port: 2 }') };
+    const configPath = file('third.yaml', 'server: { port: 3 }');
+
+    expect(loadConfig({ env: {}, folder }).server.port).toBe(1);
+    expect(loadConfig({ env, folder }).server.port).toBe(2);
+    expect(loadConfig({ env, folder, configPath }).server.port).toBe(3);
+  });
+
+  it('of a folder are merged in the order of names, and lists of channels and tags grow', () => {
+    file(
+      'd/10.yaml',
+      `server: { port: 1, host: "::1" }\nchannels: [${CHANNEL}]\ntags: [{ tag: x }]`,
+    );
+    file('d/20.yml', 'server: { port: 2 }\ntags: [{ tag: y, disabled: true }]');
+    file('d/30.example.yaml', 'server: { port: 3 }');
+    file('d/notes.txt', 'server: { port: 4 }');
+
+    const config = loadConfig({ env: {}, folder, configPath: join(folder, 'd') });
+
+    expect(config.server).toMatchObject({ port: 2, host: '::1' });
+    expect(config.channels).toHaveLength(1);
+    expect(config.tags.map(({ tag }) => tag)).toEqual(['x', 'y']);
+  });
+
+  it('cannot be changed afterwards', () => {
+    const config = load(`channels: [${CHANNEL}]`);
+
+    expect(Object.isFrozen(config.server)).toBe(true);
+    expect(Object.isFrozen(config.channels?.[0]?.declared.models)).toBe(true);
+  });
+
+  it('split trusted proxies of the environment at commas', () => {
+    const config = loadConfig({ env: { TRUSTED_PROXIES: '10.0.0.0/8, ::1' }, folder });
+
+    expect(config.server.trustedProxies).toEqual(['10.0.0.0/8', '::1']);
+  });
+
+  it('take as many workers as there are cores for "auto"', () => {
+    expect(loadConfig({ env: { WORKERS: 'auto' }, folder }).server.workers).toBeGreaterThan(0);
+  });
+
+  it('name a price by request, search unit or million tokens', () => {
+    const { prices } = load(
+      'prices: { default: { per_million_tokens: 7 }, models: { a: { per_request: 0 } } }',
+    );
+
+    expect(prices).toEqual({
+      fallback: { per: 'million_tokens', units: 7 },
+      models: { a: { per: 'request', units: 0 } },
+    });
+  });
+});
+
+describe('variables in values', () => {
+  it('are replaced, also in the middle of a text and with a default', () => {
+    const config = load('store: { data_dir: "${HOME_DIR}/${SUB:-data}" }', { HOME_DIR: '/srv' });
+
+    expect(config.store.dataDir).toBe('/srv/data');
+  });
+
+  it('become numbers and switches where those are wanted', () => {
+    const config = load('server: { port: "${P:-81}" }\nmetrics: { enabled: "${M}" }', {
+      M: 'false',
+    });
+
+    expect(config.server.port).toBe(81);
+    expect(config.metrics.enabled).toBe(false);
+  });
+
+  it('that leave nothing count as not set', () => {
+    expect(load('store: { redis_url: "${NO_REDIS:-}" }').store.redisUrl).toBeUndefined();
+  });
+
+  it('are left alone behind two dollar signs', () => {
+    expect(load('store: { data_dir: "$${HOME}" }').store.dataDir).toBe('${HOME}');
+  });
+
+  it('that are missing are a mistake, once', () => {
+    expect(mistakes('server:\n  port: ${NOWHERE}\n')).toEqual([
+      'gateway.yaml:2: server.port: the environment variable NOWHERE is not set; set it, or write ${NOWHERE:-default}',
+    ]);
+  });
+});
+
+describe('a part of the settings', () => {
+  const TEXT = `
+store: { redis_prefix: "\${PREFIX}" }
+gateway: { staleness_ms: "\${STALENESS}" }
+channels:
+  - { name: a, provider: cohere, api_key: "\${A_KEY}", models: [m] }
+  - { name: b, provider: cohere, api_key: "\${B_KEY}", models: [m] }
+`;
+  const sources = (env: Readonly<Record<string, string>>): ConfigSources => ({
+    env,
+    configPath: file('gateway.yaml', TEXT),
+    folder,
+  });
+
+  it('needs nothing of the others', () => {
+    const { store } = loadGroups(sources({ PREFIX: 'p:' }), ['store']);
+
+    expect(store.redisPrefix).toBe('p:');
+  });
+
+  it('is refused for what is wrong in it', () => {
+    const { mistakes: found } = refusal(() => loadGroups(sources({}), ['store', 'gateway']));
+
+    expect(found.map(({ path }) => path.join('.'))).toEqual([
+      'store.redis_prefix',
+      'gateway.staleness_ms',
+    ]);
+  });
+
+  it('may be the credentials of one channel', () => {
+    const from = sources({ B_KEY: 'key of b' });
+
+    expect(loadCredentials(from, 'b')?.apiKey?.reveal()).toBe('key of b');
+    expect(loadCredentials(from, 'c')).toBeUndefined();
+    expect(refusal(() => loadCredentials(from, 'a')).message).toContain('A_KEY is not set');
+  });
+});
+
+describe('what settings speak of', () => {
+  const NAMES = `
+gateway: { default_model: lokal }
+prices:
+  models:
+    m: { per_request: 1 }
+    ghost: { per_request: 1 }
+models:
+  n: { fallbacks: [m, phantom] }
+  spook: { hedge: true }
+callers: { aliases: { other: m, more: spectre } }
+tags:
+  - tag: t
+  - tag: nobody
+channels:
+  - { name: a, provider: cohere, api_key: k, models: [m, local], tag: t }
+  - { name: b, provider: cohere, api_key: k, models: { n: real }, tag: u }
+`;
+  const check = (text: string): Config =>
+    checkConfig({ env: {}, configPath: file('gateway.yaml', text), folder });
+
+  it('is there, or named with its line by the check', () => {
+    const found = refusal(() => check(NAMES)).mistakes.map(({ path, message }) => [
+      path.join('.'),
+      message,
+    ]);
+
+    const served = 'available: m, local, n';
+    expect(found).toEqual([
+      ['gateway.default_model', 'no channel of these settings serves "lokal"; did you mean local?'],
+      ['prices.models.ghost', `no channel of these settings serves "ghost"; ${served}`],
+      ['models.n.fallbacks.1', `no channel of these settings serves "phantom"; ${served}`],
+      ['models.spook', `no channel of these settings serves "spook"; ${served}`],
+      ['callers.aliases.more', `no channel of these settings serves "spectre"; ${served}`],
+      ['tags.1.tag', 'no channel of these settings has the tag "nobody"; available: t, u'],
+    ]);
+  });
+
+  it('keeps no gateway from starting, since the store may have it', () => {
+    expect(load(NAMES).gateway.defaultModel).toBe('lokal');
+  });
+
+  it('is not looked for where all channels are in the store', () => {
+    expect(() => check('gateway: { default_model: m }\ntags: [{ tag: t }]')).not.toThrow();
+  });
+
+  it.each(['other', 'm@t', 'cohere/m'])('may be %s, as callers may say it', (name) => {
+    const text = `gateway: { default_model: "${name}" }\ncallers: { aliases: { other: m } }\nchannels: [${CHANNEL}]`;
+
+    expect(() => check(text)).not.toThrow();
+  });
+});
+
+describe('channels', () => {
+  it('become what the store declares, with credentials apart', () => {
+    const config = load(`
+channels:
+  - name: a
+    provider: cohere
+    api_key: top-secret
+    base_url: https://rerank.example.com/
+    models: { nice: real }
+    tag: t
+    enabled: false
+`);
+
+    expect(config.channels).toEqual([
+      {
+        declared: {
+          name: 'a',
+          provider: 'cohere',
+          baseUrl: 'https://rerank.example.com',
+          models: { nice: 'real' },
+          tag: 't',
+          ...CHANNEL_DEFAULTS,
+          status: CHANNEL_DISABLED,
+          settings: {},
+        },
+        credentials: expect.anything(),
+      },
+    ]);
+    expect(config.channels?.[0]?.credentials.apiKey?.reveal()).toBe('top-secret');
+  });
+
+  it('serve a list of models under their own names', () => {
+    const declared = load(`channels: [${CHANNEL}]`).channels?.[0]?.declared;
+
+    expect(declared).toMatchObject({ models: { m: 'm' }, status: CHANNEL_ENABLED });
+  });
+
+  it('are none where the key is there and empty, and unknown where it is not', () => {
+    expect(load('channels:').channels).toEqual([]);
+    expect(load('server: {}').channels).toBeUndefined();
+  });
+});
+
+describe('mistakes', () => {
+  it('are all reported at once, with file, line, path and what would be right', () => {
+    const found = mistakes(
+      `server:
+  port: 99999
+  hots: localhost
+  trusted_proxies: [10.0.0.0/8, nonsense, "10.1"]
+gatway: {}
+store:
+  redis_url: http://cache
+prices:
+  default: { per_request: 1, per_search_unit: 2 }
+  models:
+    m: {}
+    n: { per_request: -1 }
+channels:
+  - name: a
+    provider: cohere
+    models: []
+    weight: -1
+  - name: a
+    provider: coher
+    api_key: k
+    models: [m]
+    api_key_: k
+  - name: c
+    provider: cohere
+    api_key: k
+    base_url: ftp://x
+    models: [m]
+    settings: { nope: 1 }
+`,
+      { LOG_LEVEL: 'loud' },
+    );
+
+    expect(found.sort()).toEqual(
+      [
+        'gateway.yaml:2: server.port: must be less than or equal to 65535',
+        'gateway.yaml:3: server.hots: is not a setting; did you mean host?',
+        'gateway.yaml:4: server.trusted_proxies[1]: must be an address or a range such as 10.0.0.0/8',
+        'gateway.yaml:4: server.trusted_proxies[2]: must be an address or a range such as 10.0.0.0/8',
+        'gateway.yaml:5: gatway: is not a setting; did you mean gateway?',
+        'gateway.yaml:7: store.redis_url: must begin with redis://, rediss://, redis+sentinel:// or redis+cluster://',
+        'gateway.yaml:9: prices.default: has more than one of per_request, per_search_unit, per_million_tokens; keep one',
+        'gateway.yaml:11: prices.models.m: needs one of per_request, per_search_unit, per_million_tokens',
+        'gateway.yaml:12: prices.models.n.per_request: must be greater than or equal to 0',
+        'gateway.yaml:14: channels[0]: credentials.api_key is missing: API key, sent as a bearer token',
+        'gateway.yaml:16: channels[0].models: must not be an empty list',
+        'gateway.yaml:17: channels[0].weight: must be greater than or equal to 0',
+        'gateway.yaml:18: channels[1].name: "a" exists already (gateway.yaml:14); names must be unique',
+        'gateway.yaml:19: channels[1].provider: "coher" is not a provider; did you mean cohere?',
+        'gateway.yaml:22: channels[1].api_key_: is not a setting; did you mean api_key?',
+        'gateway.yaml:28: channels[2].settings.nope: is not known to cohere; it knows max_tokens_per_doc',
+        'gateway.yaml:26: channels[2].base_url: must begin with http:// or https://',
+        'environment LOG_LEVEL: log.level: must be one of [trace, debug, info, warn, error, fatal, silent]',
+      ].sort(),
+    );
+  });
+
+  it('come in the order of their lines, with the environment at the end', () => {
+    const found = mistakes(
+      'log: { level: loud }\nchannels:\n  - { name: a, provider: nobody, models: [m] }\nserver:\n  port: "${NOWHERE}"\n  drain_ms: 1.5\n',
+      { WORKERS: 'many' },
+    );
+
+    expect(found.map((line) => line.split(': ')[0])).toEqual([
+      'gateway.yaml:1',
+      'gateway.yaml:3',
+      'gateway.yaml:5',
+      'gateway.yaml:6',
+      'environment WORKERS',
+    ]);
+  });
+
+  it('of two files come file by file', () => {
+    file('d/2.yaml', 'server: { port: x }');
+    file('d/10.yaml', '\n\nserver: { host: 1 }\nlog: { level: x }');
+    file('d/11.yaml', 'metrics: { enabled: x }');
+
+    const { mistakes: found } = refusal(() =>
+      loadConfig({ env: {}, folder, configPath: join(folder, 'd') }),
+    );
+
+    expect(found.map(({ where }) => where.slice(folder.length + 3))).toEqual([
+      '10.yaml:3',
+      '10.yaml:4',
+      '11.yaml:1',
+      '2.yaml:1',
+    ]);
+  });
+
+  it.each([
+    ['server: { port: high }', 'server.port: must be a number such as 8080'],
+    ['server: { port: 1.5 }', 'server.port: must be a whole number such as 8080'],
+    ['metrics: { enabled: maybe }', 'metrics.enabled: must be true or false'],
+    ['metrics: { token: short }', 'metrics.token: must have at least 8 characters'],
+    ['server: { trusted_proxies: "10.0.0.0/8" }', 'must be a list, such as [a, b]'],
+    ['store: { redis_prefix: "a b" }', 'must be text such as rg: without spaces'],
+    ['prices: { default: 5 }', 'by name: per_request, per_search_unit, per_million_tokens'],
+    ['prices: { models: { m: { per_requests: 1 } } }', 'did you mean per_request?'],
+    [
+      'log: { bogus: 1 }',
+      'available: level, usage_entries, refused_entries, retention_days, stats_days',
+    ],
+    ['models: { m: { fallbacks: [a, a] } }', 'models.m.fallbacks[1]: is in the list already'],
+  ])('%s: one message, with what would be right', (text, message) => {
+    expect(mistakes(text)).toEqual([expect.stringContaining(message)]);
+  });
+
+  const NO_VALUE =
+    'is the name of a variable in place of its value; in a file, ${NAME} stands for the value of NAME';
+
+  it.each([
+    ['$KEY', NO_VALUE],
+    ['%COHERE_KEY%', NO_VALUE],
+    ['env:COHERE_KEY', NO_VALUE],
+    ['$${KEY}', NO_VALUE],
+    [
+      'Bearer sk-hush',
+      'begins with "Bearer", which the gateway adds itself; give only what comes after it',
+    ],
+    ['<your key>', 'is a placeholder; give the secret itself'],
+    ['your-api-key', 'is a placeholder; give the secret itself'],
+    ['sk-xxxxxxxx', 'is a placeholder; give the secret itself'],
+    ['{{ cohere_key }}', NO_VALUE],
+  ])('include the key %s', (key, message) => {
+    const found = mistakes(
+      `channels:\n  - name: a\n    provider: cohere\n    models: [m]\n    api_key: ${JSON.stringify(key)}\n`,
+    );
+
+    expect(found).toEqual([`gateway.yaml:5: channels[0].api_key: ${message}`]);
+  });
+
+  it.each(['${COHERE-API-KEY}', '${}', 'a ${ b', '${NAME'])(
+    'include %s, which begins a variable and is none',
+    (text) => {
+      expect(mistakes(`store:\n  data_dir: ${JSON.stringify(text)}\n`)).toEqual([
+        expect.stringContaining(
+          'gateway.yaml:2: store.data_dir: has a ${ that does not start a variable',
+        ),
+      ]);
+    },
+  );
+
+  it('are none in a key with its scheme, where the channel sends it as it is', () => {
+    const text = `channels: [{ name: a, provider: openai-compatible, base_url: "http://h", models: [m],
+      api_key: "Basic abc", settings: { authorization_scheme: "" } }]`;
+
+    expect(() => load(text)).not.toThrow();
+  });
+
+  it.each([
+    ['https://user:pw@host', 'must not carry a user or password; put secrets under credentials'],
+    ['https://host/?a=b', 'must end with the path: no "?" and no "#"'],
+    ['host:80', 'must begin with http:// or https://'],
+    ['//host', 'must be a URL such as https://rerank.example.com'],
+  ])('include the base URL %s', (url, message) => {
+    const found = mistakes(
+      `channels: [{ name: a, provider: cohere, api_key: k, models: [m], base_url: "${url}" }]`,
+    );
+
+    expect(found).toEqual([`gateway.yaml:1: channels[0].base_url: ${message}`]);
+  });
+
+  it.each([
+    ['redis+sentinel://:hush@127.0.0.1:26379', 'must name the master'],
+    ['redis://a:b:c', 'names a server that cannot be read'],
+    ['redis://:hush@127.0.0.1:1,127.0.0.1:2/3', 'must not name a database other than 0'],
+    ['redis://%zz:hush@h', 'write a percent sign in a user, a password or a master as %25'],
+    ['redis://%zz@h', 'write a percent sign in a user, a password or a master as %25'],
+    ['redis://:hush@127.0.0.1:19710/abc', 'must end with a database number'],
+    ['redis://', 'names a server that cannot be read'],
+  ])('include the Redis URL %s, beside all others', (url, message) => {
+    const found = mistakes('server: { port: high }', { REDIS_URL: url });
+
+    expect(found).toHaveLength(2);
+    expect(found).toContainEqual(expect.stringContaining('server.port: '));
+    expect(found).toContainEqual(expect.stringContaining('environment REDIS_URL: store.redis_url'));
+    expect(found).toContainEqual(expect.stringContaining(message));
+    expect(found.join()).not.toContain('hush');
+  });
+
+  it('include trusted ranges of IPv4 in IPv6 form that hold more than IPv4', () => {
+    const ranges = ['::ffff:10.0.0.0/8', '::ffff:10.0.0.0/104', '::ffff:0:0/95', '::ffff:0:0/96'];
+
+    expect(mistakes(`server: { trusted_proxies: ${JSON.stringify(ranges)} }`)).toEqual(
+      [0, 2].map(
+        (index) =>
+          `gateway.yaml:1: server.trusted_proxies[${index}]: is IPv4 in IPv6 form, where the prefix is 96 to 128; write an IPv4 range such as 10.0.0.0/8`,
+      ),
+    );
+  });
+
+  it('include private upstreams where they are forbidden', () => {
+    const channel = (url: string): string =>
+      `{ name: ${JSON.stringify(url)}, provider: cohere, api_key: k, models: [m], base_url: "${url}" }`;
+    const urls = ['http://127.0.0.1', 'http://[::1]:80', 'http://10.1.2.3', 'http://localhost'];
+    const text = `gateway: { allow_private_upstreams: false }\nchannels: [${[...urls, 'https://api.example.com', 'http://8.8.8.8'].map(channel).join(', ')}]`;
+
+    expect(mistakes(text)).toHaveLength(urls.length);
+  });
+
+  it('of syntax come with their line', () => {
+    expect(mistakes('server:\n  port: [1\n')[0]).toMatch(/^gateway\.yaml:\d+: /);
+    expect(mistakes('a: 1\na: 2')[0]).toBe('gateway.yaml:2: Map keys must be unique');
+    expect(mistakes('- 1')[0]).toContain('the file must hold settings by name');
+  });
+
+  it('of a file that is not there name it', () => {
+    const error = refusal(() => loadConfig({ env: {}, configPath: join(folder, 'none.yaml') }));
+
+    expect(error.message).toContain('none.yaml: cannot be read (ENOENT)');
+  });
+
+  it('never quote a secret', () => {
+    const secret = 'hush';
+    const { message } = refusal(() =>
+      load(`root: { password: ${secret} }\nmetrics: { token: ${secret} }`, {
+        ENCRYPTION_KEY: secret,
+        REDIS_URL: secret,
+      }),
+    );
+
+    expect(message.match(/\n/g)).toHaveLength(4);
+    expect(message).not.toContain(secret);
+  });
+
+  it('survive prototype keys and endless aliases', () => {
+    expect(mistakes('__proto__: { port: 1 }')).toEqual([
+      'gateway.yaml:1: a setting must have a plain name',
+    ]);
+    expect(mistakes('server: &a { host: *a }').join()).toContain('nested too deeply');
+  });
+});
+
+describe('defaults', () => {
+  it('let in nobody who was not invited', () => {
+    const { accounts, metrics, server } = load('');
+
+    expect(accounts).toMatchObject({ registration: false, keysPerAccount: 200 });
+    expect(metrics).toMatchObject({ token: undefined, allowIps: ['127.0.0.0/8', '::1'] });
+    expect(server).toMatchObject({ trustedProxies: [], hstsMaxAgeS: 0 });
+  });
+
+  it.each([
+    ['short', /8 to 256/],
+    ['password123', /first that anybody would try/],
+    ['root', /8 to 256/],
+    ['root1234', /first that anybody would try/],
+    ['overseer-99', /must not be made from the name/],
+    ['aaaaaaaaaaaa', /first that anybody would try/],
+  ])('hold the root password to the rules for passwords: %s', (password, why) => {
+    expect(() => load('', { ROOT_USERNAME: 'overseer', ROOT_PASSWORD: password })).toThrow(why);
+  });
+});
+
+describe('printed settings', () => {
+  it('mask every secret and read like a file', () => {
+    const secrets = {
+      REDIS_URL: 'redis://:hunter22@cache',
+      ENCRYPTION_KEY: 'hunter22-encryption',
+      ROOT_PASSWORD: 'hunter22-root',
+      METRICS_TOKEN: 'hunter22-metrics',
+    };
+    const config = load(
+      'channels: [{ name: a, provider: cohere, api_key: hunter22, models: [m] }]\ntags: [{ tag: t }]',
+      secrets,
+    );
+
+    const printed = printConfig(config);
+
+    expect(printed).not.toContain('hunter22');
+    expect(inspect(config, { depth: 9 }) + JSON.stringify(config)).not.toContain('hunter22');
+    expect(parse(printed)).toMatchObject({
+      server: { port: 8080 },
+      store: { redis_url: '[secret]' },
+      prices: { default: { per_search_unit: 1_000 } },
+      channels: [{ name: 'a', enabled: true, credentials: { api_key: '[secret]' } }],
+      tags: [{ tag: 't', disabled: false }],
+    });
+  });
+});
+
+describe('the files of the repository', () => {
+  const COHERE = { COHERE_API_KEY: 'k', VOYAGE_API_KEY: 'k' };
+
+  it('start with a local channel that costs nothing', () => {
+    const config = loadConfig({ env: {} });
+
+    expect(config.channels?.map(({ declared }) => declared)).toMatchObject([
+      { name: 'local', provider: 'local', tag: 'local', models: { local: 'local/lexical' } },
+    ]);
+    expect(config.prices.models.local).toEqual({ per: 'request', units: 0 });
+    expect(config.gateway.defaultModel).toBe('local');
+  });
+
+  it('show every setting with its default, and every variable', () => {
+    const example = loadConfig({ env: COHERE, configPath: 'config/gateway.example.yaml' });
+    const defaults = loadConfig({ env: {}, folder });
+    const { server, store, log, metrics, root, accounts, mail } = example;
+
+    expect({ server, store, log, metrics, root, accounts, mail }).toEqual({
+      server: defaults.server,
+      store: defaults.store,
+      log: defaults.log,
+      metrics: defaults.metrics,
+      root: defaults.root,
+      accounts: defaults.accounts,
+      mail: defaults.mail,
+    });
+    expect({ ...example.gateway, defaultModel: undefined }).toEqual({
+      ...defaults.gateway,
+      defaultModel: undefined,
+    });
+    expect(example.prices.fallback).toEqual(defaults.prices.fallback);
+  });
+});
+
+it('knows the settings that its variables stand for', () => {
+  const values: Readonly<Record<string, string>> = {
+    PORT: '1',
+    WORKERS: '1',
+    HTTP2: 'false',
+    TRUSTED_PROXIES: '::1',
+    HSTS_MAX_AGE_S: '1',
+    ENCRYPTION_KEYS: 'b:second-key,a:first-key',
+    METRICS_ALLOW_IPS: '10.0.0.0/8,::1',
+    REDIS_URL: 'redis://cache',
+    ROOT_PASSWORD: 'some other value',
+    LOG_LEVEL: 'warn',
+    PUBLIC_URL: 'https://rerank.example.com',
+    REGISTRATION: 'false',
+    SMTP_URL: 'smtp://mail.internal:587',
+    ALERTS_WEBHOOK_URL: 'https://hooks.internal/x?y',
+  };
+  const env = Object.fromEntries(
+    Object.keys(ENVIRONMENT_SETTINGS).map((name) => [name, values[name] ?? 'some-value']),
+  );
+
+  expect(() => loadConfig({ env, folder })).not.toThrow();
+});
