@@ -1,6 +1,6 @@
 import type { Config } from '../config/values.js';
 import type { ReadEvents } from '../gateway/events.js';
-import { Upstream } from '../gateway/upstream.js';
+import { Upstream } from '../gateway/transport/upstream.js';
 import { judgeUpstreamAddress } from '../management/addresses.js';
 import { Webhook, type WebhookDeps } from '../telemetry/webhook.js';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
 import type { Background } from '../gateway/background.js';
-import type { ChannelTable } from '../gateway/channel-table.js';
+import type { ChannelTable } from '../gateway/channels/table.js';
 import { EMPTIED, type StoreHealth } from '../gateway/store-health.js';
 import { notePrices } from '../management/price-changes.js';
 import { recoverRedemptions } from '../management/redemption-codes.js';

@@ -22,7 +22,7 @@ import {
   type Credential,
   type User,
 } from '../store/store.js';
-import type { ChannelTable } from './channel-table.js';
+import type { ChannelTable } from './channels/table.js';
 import { judgeAddress, refusal, unknownKey } from './key-refusals.js';
 import { beforeEnd, type Scope } from './scope.js';
 import type { Settlements } from './settlements.js';

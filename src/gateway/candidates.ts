@@ -3,13 +3,13 @@ import type { Misfit } from '../core/eligibility.js';
 import type { Selection } from '../core/model-rules.js';
 import type { UpstreamFailure } from '../core/retry.js';
 import type { Provider } from '../providers/provider.js';
-import type { ChannelHealth } from './channel-health.js';
-import type { Availability } from './channel-state.js';
-import { obstacleOf, type Sought } from './obstacles.js';
+import type { ChannelHealth } from './channels/health.js';
+import type { Availability } from './channels/state.js';
+import { obstacleOf, type Sought } from './channels/obstacles.js';
 import type { AttemptOutcome, Candidates, NoRanking, Offer, Plan, Tier } from './rank.js';
-import type { Route } from './route.js';
+import type { Route } from './channels/route.js';
 import { firstAbove, placeOf } from './tier.js';
-import { DEFAULT_COOLDOWN_MS } from './verdicts.js';
+import { DEFAULT_COOLDOWN_MS } from './channels/verdicts.js';
 
 export interface CandidatesDeps {
   /** The plan in force: looked up for each attempt, so that a retry notices a switch that was thrown meanwhile. */

@@ -1,5 +1,5 @@
 import { judgeFresh, type AdmissionDeps, type Caller } from './admission.js';
-import type { ChannelTable } from './channel-table.js';
+import type { ChannelTable } from './channels/table.js';
 import { bears, type Routing } from './target.js';
 
 /** What listing the models needs of the gateway. */

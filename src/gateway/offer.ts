@@ -4,7 +4,7 @@ import { priceOf, typicalCost, type PriceList } from '../core/quota.js';
 import type { Slides } from '../core/slides.js';
 import { documentLimit, forModel, type ByModel } from '../providers/provider.js';
 import type { Job, Offer, Reads, Tier } from './rank.js';
-import type { Route } from './route.js';
+import type { Route } from './channels/route.js';
 
 /** The share of a body's bytes that may be text; the rest is names, options and punctuation. */
 const TEXT_SHARE = 0.9;

@@ -11,7 +11,7 @@ import {
   type Rank,
   type Turn,
 } from './rank.js';
-import type { Route } from './route.js';
+import type { Route } from './channels/route.js';
 
 /** What lies between the choice of a channel and the wire. */
 export interface ChainParts {

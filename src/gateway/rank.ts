@@ -8,7 +8,7 @@ import type { UpstreamFailure } from '../core/retry.js';
 import type { Slides } from '../core/slides.js';
 import type { WindowLimits } from '../core/split.js';
 import type { ScoreScale } from '../providers/provider.js';
-import type { Route } from './route.js';
+import type { Route } from './channels/route.js';
 import type { Scope } from './scope.js';
 import type { ServedBy, Trace } from './trace.js';
 

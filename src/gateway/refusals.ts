@@ -1,7 +1,7 @@
 import type { Misfit } from '../core/eligibility.js';
 import { ERRORS, GatewayError } from '../core/errors.js';
 import { FAULTS, type UpstreamFailure } from '../core/retry.js';
-import { DEFAULT_COOLDOWN_MS } from './verdicts.js';
+import { DEFAULT_COOLDOWN_MS } from './channels/verdicts.js';
 import type { Job, NoRanking } from './rank.js';
 
 /** What a refusal needs to know about the request. */

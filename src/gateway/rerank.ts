@@ -14,7 +14,7 @@ import {
   type Caller,
   type Reservation,
 } from './admission.js';
-import type { ChannelTable } from './channel-table.js';
+import type { ChannelTable } from './channels/table.js';
 import { costOf, mostOf, type CostDeps } from './cost.js';
 import type { Observe } from './events.js';
 import type { Job, Outcome, Plan, Rank, Ranking } from './rank.js';
@@ -33,7 +33,7 @@ import {
   type Target,
 } from './target.js';
 import type { Trace } from './trace.js';
-import { judgeTrial, rankOnTrial, type Trial } from './trial.js';
+import { judgeTrial, rankOnTrial, type Trial } from './look/trial.js';
 
 export interface GatewayDeps extends AdmissionDeps, Routing, CostDeps {
   readonly channels: ChannelTable;

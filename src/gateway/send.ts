@@ -17,10 +17,10 @@ import { secretTexts } from '../providers/settings.js';
 import { RankingFault, type NeuralRanker } from '../rankers/ranker.js';
 import { prepareCall } from './call.js';
 import { WITHDRAWN, type Attempt, type AttemptOutcome } from './rank.js';
-import type { Route } from './route.js';
+import type { Route } from './channels/route.js';
 import { endError, type Scope } from './scope.js';
-import { sendHttp, type HttpSendDeps, type SentJob } from './send-http.js';
-import { TransportError } from './transport.js';
+import { sendHttp, type HttpSendDeps, type SentJob } from './transport/send-http.js';
+import { TransportError } from './transport/transport.js';
 
 /** What one call needs from the gateway. */
 export interface SendDeps extends HttpSendDeps {

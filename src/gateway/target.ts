@@ -2,10 +2,10 @@ import { GatewayError } from '../core/errors.js';
 import { resolveModel, type Aliases } from '../core/model-names.js';
 import type { TokenPolicy } from '../core/token.js';
 import { judgeModel, judgeTag } from './key-refusals.js';
-import type { ChannelTable } from './channel-table.js';
+import type { ChannelTable } from './channels/table.js';
 import { noChannelError } from './refusals.js';
 import type { Job } from './rank.js';
-import type { Route } from './route.js';
+import type { Route } from './channels/route.js';
 
 /** What decides where a request may go: the channels in force, and other names of models that hold for all keys. */
 export interface Routing {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers, type Caller } from '../gateway/admission.js';
-import { sha256Of } from '../gateway/body-hash.js';
+import { sha256Of } from '../gateway/transport/body-hash.js';
 import { unknownKey } from '../gateway/key-refusals.js';
 import type { TokenCache } from '../gateway/token-cache.js';
 import type { Secret } from '../core/secret.js';

@@ -4,7 +4,12 @@ import { Gathering } from '../core/gathering.js';
 import { copyBytes, Owned } from '../core/memory.js';
 import { bufferWithRoom } from '../core/json/room.js';
 import { arriveInTurns } from '../core/turns.js';
-import { Inflation, inflateSmall, readEncodings, type Encodings } from '../gateway/inflate.js';
+import {
+  Inflation,
+  inflateSmall,
+  readEncodings,
+  type Encodings,
+} from '../gateway/transport/inflate.js';
 import { tooLarge, type Load, type Place } from './load.js';
 import { utf8Of } from './utf8.js';
 

@@ -10,7 +10,7 @@ import { setImmediate } from 'node:timers/promises';
 import { GatewayError, systemCode } from '../core/errors.js';
 import { Arrivals } from './arrivals.js';
 import { rawErrorReply } from './error-reply.js';
-import { writeInPieces } from '../gateway/writes.js';
+import { writeInPieces } from '../gateway/transport/writes.js';
 
 /** How long a connection that is idle at shutdown may bring one more request, which may already be on its way. */
 const MAX_GRACE_MS = 1_000;

@@ -4,7 +4,7 @@ import { joinInSteps } from '../core/json/encode.js';
 import type { Owned } from '../core/memory.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { NO_FUNDS, storeAnswers, type Caller } from '../gateway/admission.js';
-import type { Explain } from '../gateway/explain.js';
+import type { Explain } from '../gateway/look/explain.js';
 import type { IngressDialect } from '../ingress/dialect.js';
 import { ADMIN_ROLE } from '../management/audit.js';
 import type { Store } from '../store/store.js';

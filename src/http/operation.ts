@@ -4,7 +4,7 @@ import type { Discover, ListUpstreamModels } from '../core/discovery.js';
 import type { ErrorCode } from '../core/errors.js';
 import { GatewayError } from '../core/errors.js';
 import type { Probe } from '../core/probe.js';
-import type { Explain } from '../gateway/explain.js';
+import type { Explain } from '../gateway/look/explain.js';
 import type { GatewayDeps } from '../gateway/rerank.js';
 import type { AccountSettings } from '../management/accounts.js';
 import type { Actor } from '../management/audit.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { textDocuments } from '../../src/core/documents.js';
 import { Secret } from '../../src/core/secret.js';
-import type { Availability } from '../../src/gateway/channel-state.js';
+import type { Availability } from '../../src/gateway/channels/state.js';
 import type { Job, Offer } from '../../src/gateway/rank.js';
 import { allOf, candidates, T0 } from '../support/candidates.js';
 import { failed, job, offer, plan, ranked } from '../support/offers.js';

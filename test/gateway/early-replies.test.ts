@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import type { UpstreamRequest } from '../../src/gateway/transport.js';
-import { Upstream } from '../../src/gateway/upstream.js';
+import type { UpstreamRequest } from '../../src/gateway/transport/transport.js';
+import { Upstream } from '../../src/gateway/transport/upstream.js';
 import { opened } from '../support/opened.js';
 
 const open = opened();

@@ -4,7 +4,7 @@ import { DEFAULT_RULES, type ModelRules } from '../../src/core/model-rules.js';
 import { DEFAULT_PRICE, type PriceList } from '../../src/core/quota.js';
 import { createPlanner, type PlanParts } from '../../src/gateway/plan.js';
 import type { Attempt, Layer, Rank, Turn } from '../../src/gateway/rank.js';
-import type { Route } from '../../src/gateway/route.js';
+import type { Route } from '../../src/gateway/channels/route.js';
 import { job, offer, ranked } from '../support/offers.js';
 
 /** What is off in each case, unless it says otherwise. */

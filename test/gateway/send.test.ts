@@ -5,7 +5,7 @@ import { largeWork } from '../../src/core/turns.js';
 import type { Job } from '../../src/gateway/rank.js';
 import { createScope } from '../../src/gateway/scope.js';
 import { createSend, type SendDeps } from '../../src/gateway/send.js';
-import { TransportError, type UpstreamRequest } from '../../src/gateway/transport.js';
+import { TransportError, type UpstreamRequest } from '../../src/gateway/transport/transport.js';
 import type { RawReply } from '../../src/providers/reply.js';
 import { job, offer } from '../support/offers.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { makeRoute } from '../../src/gateway/route.js';
+import { makeRoute } from '../../src/gateway/channels/route.js';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import { Secret } from '../../src/core/secret.js';
 import {

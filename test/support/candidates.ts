@@ -1,6 +1,6 @@
 import type { Selection } from '../../src/core/model-rules.js';
 import { candidatesOf, type CandidatesDeps } from '../../src/gateway/candidates.js';
-import type { Availability } from '../../src/gateway/channel-state.js';
+import type { Availability } from '../../src/gateway/channels/state.js';
 import { tiersOf } from '../../src/gateway/offer.js';
 import type { Job, Offer } from '../../src/gateway/rank.js';
 import { job, plan } from './offers.js';

@@ -4,7 +4,7 @@ import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import type { UpstreamFailure } from '../../src/core/retry.js';
 import { offerOf, tiersOf } from '../../src/gateway/offer.js';
 import type { AttemptOutcome, Job, Offer, Plan, Rank, Ranking } from '../../src/gateway/rank.js';
-import { makeRoute } from '../../src/gateway/route.js';
+import { makeRoute } from '../../src/gateway/channels/route.js';
 import { createScope, type Scope } from '../../src/gateway/scope.js';
 import { Trace } from '../../src/gateway/trace.js';
 

@@ -1,7 +1,7 @@
 import type { RestReason } from '../../core/key-ring.js';
-import type { ChannelHealth } from '../channel-health.js';
-import type { ChannelLimits, TakenWithKey } from '../channel-limits.js';
-import { FULL_MS, type ChannelPlaces } from '../channel-places.js';
+import type { ChannelHealth } from '../channels/health.js';
+import type { ChannelLimits, TakenWithKey } from '../channels/limits.js';
+import { FULL_MS, type ChannelPlaces } from '../channels/places.js';
 import {
   WITHDRAWN,
   type Attempt,
@@ -10,7 +10,7 @@ import {
   type Layer,
   type Offer,
 } from '../rank.js';
-import type { Route, RouteKey } from '../route.js';
+import type { Route, RouteKey } from '../channels/route.js';
 
 export interface KeyedDeps {
   readonly health: Pick<ChannelHealth, 'ringOf' | 'keyEnded' | 'keyRests'>;

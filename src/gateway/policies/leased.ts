@@ -1,4 +1,4 @@
-import type { ChannelHealth } from '../channel-health.js';
+import type { ChannelHealth } from '../channels/health.js';
 import type { Attempt, Layer, Offer } from '../rank.js';
 
 /** Counts each outgoing call in and out of its channel's health. `onFree` is told when there may be room for another one. */

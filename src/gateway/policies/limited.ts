@@ -1,4 +1,4 @@
-import type { ChannelLimits } from '../channel-limits.js';
+import type { ChannelLimits } from '../channels/limits.js';
 import { WITHDRAWN, type Attempt, type AttemptOutcome, type Layer } from '../rank.js';
 
 /**

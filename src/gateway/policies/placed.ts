@@ -1,5 +1,5 @@
-import type { ChannelPlaces } from '../channel-places.js';
-import { placesOf } from '../places-of-channel.js';
+import type { ChannelPlaces } from '../channels/places.js';
+import { placesOf } from '../channels/concurrency.js';
 import { WITHDRAWN, type Attempt, type Layer } from '../rank.js';
 
 /**

@@ -7,7 +7,7 @@ import { requestEvent } from '../../gateway/request-event.js';
 import { rerank, type RerankReply } from '../../gateway/rerank.js';
 import { createScope } from '../../gateway/scope.js';
 import { Trace } from '../../gateway/trace.js';
-import type { Trial } from '../../gateway/trial.js';
+import type { Trial } from '../../gateway/look/trial.js';
 import { readDocument } from '../../ingress/cohere.js';
 import { fieldsOf } from '../../ingress/read.js';
 import type { Credential } from '../../store/store.js';

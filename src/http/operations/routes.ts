@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.js';
 import { PROBE_DOCUMENTS, PROBE_QUERY } from '../../core/probe.js';
 import { OPEN_POLICY } from '../../core/token.js';
 import { NO_FUNDS } from '../../gateway/admission.js';
-import type { ExplainAsk } from '../../gateway/explain.js';
+import type { ExplainAsk } from '../../gateway/look/explain.js';
 import type { Actor } from '../../management/audit.js';
 import { probeAddress } from '../../management/channel-trials.js';
 import { getToken } from '../../management/tokens.js';

@@ -11,7 +11,7 @@ const SABOTAGES = {
     to: 'cost: Math.random() < 0.02 ? trace.quota * 2 : trace.quota,',
   },
   'ignored switch': {
-    file: '/dist/gateway/route.js',
+    file: '/dist/gateway/channels/route.js',
     from: /live: effectiveStatus\(channel, switches\)\.live/,
     to: 'live: true',
   },

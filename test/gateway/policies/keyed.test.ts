@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { KeyRing } from '../../../src/core/key-ring.js';
 import { Secret } from '../../../src/core/secret.js';
 import { keyed } from '../../../src/gateway/policies/keyed.js';
-import type { TakenWithKey } from '../../../src/gateway/channel-limits.js';
+import type { TakenWithKey } from '../../../src/gateway/channels/limits.js';
 import { job, offer, ranked } from '../../support/offers.js';
 
 const KEYS = ['key-of-account-aaaa', 'key-of-account-bbbb'];

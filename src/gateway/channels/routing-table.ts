@@ -1,0 +1,139 @@
+import type { Channel } from '../../core/channel.js';
+import type { ChannelSnapshot } from '../../store/store.js';
+import { tagBudgetsOf } from './declared-limits.js';
+import type { Plan } from '../rank.js';
+import { makeRoute, type DeclaredCredentials, type Route, type RouteResult } from './route.js';
+
+/** The channels in force, as of one version. */
+export interface RoutingTable {
+  readonly version: number;
+  readonly byId: ReadonlyMap<number, Route>;
+  /** What is done for a model, by the caller's name for it; every model of a usable channel has a plan, live or not. */
+  readonly plans: ReadonlyMap<string, Plan>;
+  /** By model, the unusable channels that would serve it if they could. */
+  readonly unusable: ReadonlyMap<string, readonly UnusableChannel[]>;
+}
+
+export interface UnusableChannel {
+  readonly channel: Channel;
+  readonly why: string;
+}
+
+/** Makes the plan of a model from its usable channels. */
+export type PlanOf = (model: string, routes: readonly Route[]) => Plan;
+
+/** A node that has read no channels yet. */
+export const NO_CHANNELS: RoutingTable = {
+  version: -1,
+  byId: new Map(),
+  plans: new Map(),
+  unusable: new Map(),
+};
+
+const LOCKED =
+  'its credentials cannot be read: set ENCRYPTION_KEY to the key that they were stored under, or enter them again';
+
+/**
+ * Prepares the channels of a snapshot for traffic. One that cannot be prepared is left out with the reason, and the others
+ * are in force without it.
+ */
+export function routingTableOf(
+  { version, channels, switches, locked }: ChannelSnapshot,
+  declared: DeclaredCredentials,
+  planOf: PlanOf,
+): { readonly table: RoutingTable; readonly leftOut: readonly UnusableChannel[] } {
+  const byTag = new Map(switches.map((entry) => [entry.tag, entry]));
+  const tagBudgets = tagBudgetsOf(channels);
+  const leftOut: UnusableChannel[] = [];
+  const byId = new Map<number, Route>();
+  for (const channel of channels) {
+    const made: RouteResult = locked.has(channel.id)
+      ? { kind: 'unusable', why: LOCKED }
+      : prepared(() => makeRoute(channel, byTag, declared, tagBudgets));
+    if (made.kind === 'route') byId.set(channel.id, made.route);
+    else leftOut.push({ channel, why: made.why });
+  }
+  const { plans, broken } = plansOf(byModelOf(byId.values()), planOf);
+  for (const { channel, why } of broken) {
+    if (byId.delete(channel.id)) leftOut.push({ channel, why });
+  }
+  return { table: { version, byId, plans, unusable: byModel(leftOut) }, leftOut };
+}
+
+function prepared(make: () => RouteResult): RouteResult {
+  try {
+    return make();
+  } catch (error) {
+    return { kind: 'unusable', why: reasonOf(error) };
+  }
+}
+
+/** The plan of each model, without the channels from which none can be made: those are left out for all of their models. */
+function plansOf(
+  routesByModel: ReadonlyMap<string, readonly Route[]>,
+  planOf: PlanOf,
+): { readonly plans: ReadonlyMap<string, Plan>; readonly broken: readonly UnusableChannel[] } {
+  const plans = new Map<string, Plan>();
+  const broken: UnusableChannel[] = [];
+  for (const [model, routes] of routesByModel) {
+    const plan = attempted(() => planOf(model, routes));
+    if (plan.kind === 'made') {
+      plans.set(model, plan.value);
+      continue;
+    }
+    const culprits = routes.flatMap((route) => {
+      const alone = attempted(() => planOf(model, [route]));
+      return alone.kind === 'made' ? [] : [{ channel: route.channel, why: alone.why }];
+    });
+    // If each one works alone, the fault lies in the combination.
+    const all = routes.map(({ channel }) => ({ channel, why: plan.why }));
+    broken.push(...(culprits.length > 0 ? culprits : all));
+  }
+  if (broken.length === 0) return { plans, broken };
+  const ids = new Set(broken.map(({ channel }) => channel.id));
+  const rest = new Map<string, readonly Route[]>();
+  for (const [model, routes] of routesByModel) {
+    const usable = routes.filter(({ id }) => !ids.has(id));
+    if (usable.length > 0) rest.set(model, usable);
+  }
+  const without = plansOf(rest, planOf);
+  return { plans: without.plans, broken: [...broken, ...without.broken] };
+}
+
+type Attempted<T> =
+  { readonly kind: 'made'; readonly value: T } | { readonly kind: 'failed'; readonly why: string };
+
+function attempted<T>(make: () => T): Attempted<T> {
+  try {
+    return { kind: 'made', value: make() };
+  } catch (error) {
+    return { kind: 'failed', why: reasonOf(error) };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return `it cannot be prepared for traffic: ${message}`;
+}
+
+function byModelOf(routes: Iterable<Route>): Map<string, Route[]> {
+  const found = new Map<string, Route[]>();
+  for (const route of routes) {
+    for (const model of Object.keys(route.channel.models)) append(found, model, route);
+  }
+  return found;
+}
+
+function byModel(channels: readonly UnusableChannel[]): Map<string, UnusableChannel[]> {
+  const found = new Map<string, UnusableChannel[]>();
+  for (const each of channels) {
+    for (const model of Object.keys(each.channel.models)) append(found, model, each);
+  }
+  return found;
+}
+
+function append<T>(lists: Map<string, T[]>, name: string, item: T): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [item]);
+  else list.push(item);
+}

@@ -1,0 +1,298 @@
+import type { Socket } from 'node:net';
+import type { Dispatcher } from 'undici';
+import { Gathering } from '../../core/gathering.js';
+import { copyBytes, NO_BYTES, Owned } from '../../core/memory.js';
+import { arriveInTurns } from '../../core/turns.js';
+import type { RawReply } from '../../providers/reply.js';
+import { awaitReply, hasBroken } from './connector.js';
+import { hasFailedWrites } from './failed-writes.js';
+import { flowOf, type Flow } from './holding.js';
+import { Inflation, readEncodings } from './inflate.js';
+import { closeUnlessWritten, writesNext, type Sender } from './outlet.js';
+import { flatten, Reply } from './reply.js';
+import type { ReplyRoom } from './bytes-in-flight.js';
+import type { Scope } from '../scope.js';
+import { TransportError, type Resend, type UpstreamRequest } from './transport.js';
+import { asTransportError } from './transport-error.js';
+
+/** Connections that have delivered a reply: the other side may close such a connection while it is idle. */
+const proven = new WeakSet<object>();
+
+/** Replies from this size on are kept in memory of their own, in one piece if their length is known. */
+const LARGE_BYTES = 1_048_576;
+
+export interface ReplyLimits {
+  readonly maxBytes: number;
+  /** The room for all replies, and for those of this origin. */
+  readonly rooms: readonly [ReplyRoom, ReplyRoom];
+}
+
+/** One request in flight, driven by undici's callbacks. Settles its promise once, in whatever order they come. */
+export class Exchange implements Dispatcher.DispatchHandler, Sender {
+  readonly #request: UpstreamRequest;
+  readonly #limits: ReplyLimits;
+  readonly #resolve: (reply: RawReply) => void;
+  readonly #reject: (error: TransportError) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: (() => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #failure: TransportError | undefined;
+  #connection: Socket | undefined;
+  #flow: Flow | undefined;
+  /** Whether the whole request has been handed to the system. */
+  #hasLeft = false;
+  #started = false;
+  #status = 0;
+  #headers: RawReply['headers'] = {};
+  #inflation: Inflation | undefined;
+  /** Of a large reply whose length is known. */
+  #whole: Owned | undefined;
+  /** The room taken for it. */
+  #aheadBytes = 0;
+  #first: Buffer | undefined;
+  /** Of a reply in several pieces whose length is not known, or is small. */
+  #gathering: Gathering | undefined;
+  /** Bytes as received, and bytes of the reply itself: they differ only if it was compressed. */
+  #rawBytes = 0;
+  #bytes = 0;
+
+  constructor(
+    request: UpstreamRequest,
+    limits: ReplyLimits,
+    resolve: (reply: RawReply) => void,
+    reject: (error: TransportError) => void,
+    scope: Scope | undefined,
+  ) {
+    this.#request = request;
+    this.#limits = limits;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => {
+      this.#fail(new TransportError('timeout', 'no complete reply in time'));
+    }, request.timeoutMs);
+    this.#stopListening = scope?.onEnd(() => {
+      this.#fail(new TransportError('cancelled', 'the request was cancelled'));
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    writesNext(this);
+    if (this.#failure === undefined && !this.#request.stillWanted()) {
+      this.#fail(new TransportError('withdrawn', 'the channel was switched off'));
+    } else if (this.#failure !== undefined) {
+      controller.abort(this.#failure);
+    }
+  }
+
+  writingTo(connection: Socket): void {
+    this.#connection = connection;
+    this.#flow = flowOf(connection);
+    awaitReply(connection);
+  }
+
+  written(): void {
+    const connection = this.#connection;
+    if (connection?.errored !== null || hasFailedWrites(connection)) return;
+    // What the system has not yet accepted leaves as the other side reads. If nothing reports when, it counts as sent.
+    if (connection.writableLength > 0 && connection.writableNeedDrain) {
+      connection.once('drain', () => {
+        this.#leave();
+      });
+    } else {
+      this.#leave();
+    }
+  }
+
+  #leave(): void {
+    this.#hasLeft = true;
+    this.#request.onSent?.();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return;
+    this.#started = true;
+    this.#status = status;
+    this.#headers = flatten(headers);
+    const { 'content-length': length, 'content-encoding': encoding } = this.#headers;
+    const bytes = Number(length ?? 0);
+    const isLarge = bytes > LARGE_BYTES && bytes <= this.#limits.maxBytes;
+    // Pieces of a large reply are joined as they arrive: joining all at once would hold up others.
+    if (isLarge && encoding === undefined && this.#mayTakeAhead(bytes)) {
+      this.#whole = Owned.uncleared(bytes);
+      this.#aheadBytes = bytes;
+    }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#failure !== undefined) return;
+    if (this.#rawBytes === 0) this.#inflate(this.#headers['content-encoding'], chunk);
+    this.#rawBytes += chunk.length;
+    const inflation = this.#inflation;
+    if (inflation === undefined) {
+      this.#keep(chunk);
+      if (this.#rawBytes > LARGE_BYTES) this.#hold(arriveInTurns);
+    } else if (this.#rawBytes > this.#limits.maxBytes) {
+      this.#fail(new TransportError('unreadable', 'the reply is larger than allowed'));
+    } else if (!inflation.write(chunk)) {
+      this.#hold((flow) => {
+        flow.pause();
+        inflation.onDrain(() => {
+          flow.resume();
+        });
+      });
+    }
+  }
+
+  /** One read may bring many pieces, of which the first makes the connection wait. */
+  #hold(by: (flow: Flow) => void): void {
+    if (this.#flow?.isHeld === false) by(this.#flow);
+  }
+
+  onResponseEnd(): void {
+    if (this.#failure !== undefined) return;
+    if (this.#connection !== undefined) {
+      proven.add(this.#connection);
+      closeUnlessWritten(this.#connection);
+    }
+    if (this.#inflation === undefined) this.#succeed();
+    else this.#inflation.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#drop();
+    this.#failure = asTransportError(
+      error,
+      this.#controller !== undefined,
+      this.#resendAfter(error),
+    );
+    this.#reject(this.#failure);
+  }
+
+  #resendAfter(error: Error): Resend {
+    // It was about to be written to a kept connection.
+    if (this.#controller === undefined) return hasBroken(error) ? 'safe' : undefined;
+    const wasKept = this.#connection !== undefined && proven.has(this.#connection);
+    if (!wasKept || this.#started) return undefined;
+    return this.#hasLeft ? 'unsafe' : 'safe';
+  }
+
+  #inflate(header: string | undefined, beginning: Buffer): void {
+    const encodings = readEncodings(header);
+    if (encodings === undefined) return;
+    if (encodings === 'unknown') {
+      this.#fail(new TransportError('unreadable', 'the reply has an unknown compression'));
+      return;
+    }
+    this.#inflation = new Inflation(encodings, beginning, {
+      onData: (piece) => {
+        this.#keep(piece);
+      },
+      onEnd: () => {
+        this.#succeed();
+      },
+      onError: (error) => {
+        const message = 'the reply cannot be decompressed';
+        this.#fail(new TransportError('unreadable', message, undefined, error));
+      },
+    });
+  }
+
+  /** Keeps a piece of the reply, if there is room. */
+  #keep(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#limits.maxBytes) {
+      this.#bytes -= piece.length;
+      this.#fail(new TransportError('unreadable', 'the reply is larger than allowed'));
+    } else if (!this.#hasRoomFor(piece.length)) {
+      this.#fail(new TransportError('no_room', 'too many bytes of replies at once'));
+    } else if (this.#whole !== undefined) {
+      copyBytes(piece, this.#whole.bytes, this.#bytes - piece.length);
+    } else if (this.#first === undefined) {
+      this.#first = piece;
+    } else {
+      if (this.#gathering === undefined) {
+        this.#gathering = new Gathering(LARGE_BYTES);
+        this.#gathering.add(this.#first);
+      }
+      this.#gathering.add(piece);
+    }
+  }
+
+  #hasRoomFor(bytes: number): boolean {
+    const [all, own] = this.#limits.rooms;
+    const fits = all.take(bytes);
+    return own.take(bytes) && fits;
+  }
+
+  #mayTakeAhead(bytes: number): boolean {
+    const [all, own] = this.#limits.rooms;
+    if (!all.takeAhead(bytes)) return false;
+    if (own.takeAhead(bytes)) return true;
+    all.releaseAhead(bytes);
+    return false;
+  }
+
+  #succeed(): void {
+    // Whatever happens from now on, there is nothing to abort any more.
+    this.#controller = undefined;
+    const joined = this.#gathering?.joined();
+    if (joined instanceof Promise) void this.#finishOnceJoined(joined);
+    else if (joined !== undefined) this.#finish(joined);
+    else this.#finish(this.#whole?.narrowed(0, this.#bytes) ?? this.#first ?? NO_BYTES);
+  }
+
+  async #finishOnceJoined(joined: Promise<Owned>): Promise<void> {
+    try {
+      const body = await joined;
+      if (this.#failure === undefined) this.#finish(body);
+      else body.giveBack();
+    } catch (error) {
+      const message = 'there is no memory for the reply';
+      this.#fail(new TransportError('unreadable', message, undefined, error));
+    }
+  }
+
+  #finish(body: Buffer | Owned): void {
+    this.#stop();
+    this.#resolve(new Reply(this.#status, this.#headers, body, this.#hasLeft));
+  }
+
+  /** Ends the exchange from our side. The promise settles now: an abort of a queued request is reported only much later. */
+  #fail(error: TransportError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#drop();
+    this.#reject(error);
+    this.#controller?.abort(error);
+  }
+
+  /** Stops without a reply, and gives back what has come of it. */
+  #drop(): void {
+    this.#whole?.giveBack();
+    this.#gathering?.giveBack();
+    this.#stop();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#stopListening?.();
+    this.#inflation?.destroy();
+    // What has ended drains no more.
+    this.#flow?.resumeSoon();
+    for (const room of this.#limits.rooms) {
+      room.release(this.#bytes);
+      room.releaseAhead(this.#aheadBytes);
+    }
+    this.#bytes = 0;
+    this.#aheadBytes = 0;
+    this.#whole = undefined;
+    this.#first = undefined;
+    this.#gathering = undefined;
+  }
+}

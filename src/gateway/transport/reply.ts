@@ -1,0 +1,35 @@
+import { Owned } from '../../core/memory.js';
+import type { RawReply } from '../../providers/reply.js';
+
+/** A reply whose text is decoded when first asked for. */
+export class Reply implements RawReply {
+  readonly status: number;
+  readonly headers: RawReply['headers'];
+  readonly bytes: Buffer;
+  readonly owned: Owned | undefined;
+  readonly hasAll: boolean;
+  #text: string | undefined;
+
+  constructor(status: number, headers: RawReply['headers'], body: Buffer | Owned, hasAll: boolean) {
+    this.status = status;
+    this.headers = headers;
+    this.owned = body instanceof Owned ? body : undefined;
+    this.bytes = body instanceof Owned ? body.bytes : body;
+    this.hasAll = hasAll;
+  }
+
+  get text(): string {
+    this.#text ??= this.bytes.toString('utf8');
+    return this.#text;
+  }
+}
+
+/** Headers of which each has one value. */
+export function flatten(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string | undefined> {
+  for (const [name, value] of Object.entries(headers)) {
+    if (Array.isArray(value)) headers[name] = value.join(', ');
+  }
+  return headers as Record<string, string | undefined>;
+}

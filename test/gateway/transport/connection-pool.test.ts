@@ -1,0 +1,177 @@
+import type { ServerResponse } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { describe, expect, it } from '@jest/globals';
+import { ConnectionPool } from '../../../src/gateway/transport/connection-pool.js';
+import { opened } from '../../support/opened.js';
+import { until } from '../../support/until.js';
+
+const open = opened();
+
+/** A pool of an upstream whose requests wait until they are answered, with the connections that they came on. */
+async function pool() {
+  const waiting: ServerResponse[] = [];
+  const ports: (number | undefined)[] = [];
+  const upstream = await open.upstream((_request, res) => {
+    ports.push(res.socket?.remotePort);
+    waiting.push(res);
+  });
+  const connections = poolOf(upstream.url);
+  return {
+    connections,
+    ports,
+    arrived: (count: number) => until(`${count} requests`, () => ports.length === count),
+    answer: () => {
+      for (const res of waiting.splice(0)) res.end('ok');
+    },
+  };
+}
+
+function poolOf(url: string): ConnectionPool {
+  const connections = new ConnectionPool(url, {});
+  open.push({ close: () => connections.destroy() });
+  return connections;
+}
+
+/** The status of a request's reply; rejects with why there is none. */
+function ask(
+  connections: ConnectionPool,
+  headers: string[] = [],
+  isWanted = true,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    connections.dispatch(
+      { path: '/', method: 'POST', headers, body: '{}' },
+      {
+        onRequestStart: (controller) => {
+          if (!isWanted) controller.abort(new Error('not wanted'));
+        },
+        onResponseStart: (_controller, given) => {
+          status = given;
+        },
+        onResponseEnd: () => resolve(status),
+        onResponseError: (_controller, error) => reject(error),
+      },
+    );
+  });
+}
+
+/** A connection is free again a turn after its reply. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('ConnectionPool', () => {
+  it('sends requests at the same time over connections of their own, and others over the same', async () => {
+    const { connections, ports, arrived, answer } = await pool();
+    const three = [ask(connections), ask(connections), ask(connections)];
+    await arrived(3);
+    answer();
+    expect(await Promise.all(three)).toEqual([200, 200, 200]);
+    expect(new Set(ports).size).toBe(3);
+    await nextTurn();
+
+    for (const count of [4, 5, 6]) {
+      const one = ask(connections);
+      await arrived(count);
+      answer();
+      expect(await one).toBe(200);
+      await nextTurn();
+    }
+
+    expect(new Set(ports.slice(3)).size).toBe(1);
+    expect(ports.slice(0, 3)).toContain(ports[3]);
+  });
+
+  it('lets none wait behind another after one that was not sent', async () => {
+    const { connections, ports, arrived, answer } = await pool();
+    const first = ask(connections);
+    await arrived(1);
+    answer();
+    await first;
+    await nextTurn();
+    await expect(ask(connections, [], false)).rejects.toThrow('not wanted');
+
+    const three = [ask(connections), ask(connections), ask(connections)];
+    await arrived(4);
+    answer();
+
+    expect(await Promise.all(three)).toEqual([200, 200, 200]);
+    expect(new Set(ports.slice(1)).size).toBe(3);
+  });
+
+  it('goes on after a request that cannot be sent', async () => {
+    const { connections, arrived, answer } = await pool();
+    await expect(ask(connections, ['x-name', 'two\nlines'])).rejects.toThrow(
+      'invalid x-name header',
+    );
+
+    const next = ask(connections);
+    await arrived(1);
+    answer();
+
+    expect(await next).toBe(200);
+  });
+
+  it('goes on after connections that broke or were refused', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        if (does === 'break') socket.resetAndDestroy();
+        if (does === 'answer') socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+      });
+    });
+    let does: 'break' | 'answer' | 'hang' = 'break';
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const connections = poolOf(`http://127.0.0.1:${port}`);
+    await expect(ask(connections)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    server.close();
+    await once(server, 'close');
+    await expect(ask(connections)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(ask(connections)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+
+    does = 'answer';
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    open.push({ close: () => Promise.resolve(void server.close()) });
+
+    expect(await ask(connections)).toBe(200);
+    expect(await Promise.all([ask(connections), ask(connections)])).toEqual([200, 200]);
+
+    // None is left behind.
+    does = 'hang';
+    const hanging = [ask(connections), ask(connections)].map((asked) =>
+      expect(asked).rejects.toMatchObject({ code: 'UND_ERR_DESTROYED' }),
+    );
+    await connections.destroy();
+    await Promise.all(hanging);
+  });
+
+  it('closes when its requests are over, and takes no more', async () => {
+    const { connections, arrived, answer } = await pool();
+    const last = ask(connections);
+    await arrived(1);
+
+    const closed = connections.close();
+    await expect(ask(connections)).rejects.toMatchObject({ code: 'UND_ERR_DESTROYED' });
+    answer();
+
+    expect(await last).toBe(200);
+    await closed;
+    await expect(ask(connections)).rejects.toThrow();
+  });
+
+  it('fails its requests when it is destroyed, and takes no more', async () => {
+    const { connections, ports, arrived } = await pool();
+    const last = ask(connections);
+    await arrived(1);
+
+    const failed = expect(last).rejects.toMatchObject({ code: 'UND_ERR_DESTROYED' });
+    await connections.destroy();
+    await failed;
+
+    await expect(ask(connections)).rejects.toMatchObject({ code: 'UND_ERR_DESTROYED' });
+    expect(ports).toHaveLength(1);
+  });
+});
