@@ -1,7 +1,7 @@
 import express, { type Router } from 'express';
 import { DOCS_POLICY, docsPage } from './docs-page.js';
 import { describeApi } from './openapi.js';
-import type { Operation } from './operation.js';
+import type { Operation } from '../operations/operation.js';
 
 interface Reference {
   readonly json: string;

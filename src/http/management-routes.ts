@@ -21,7 +21,7 @@ import {
   type OperationCall,
   type OperationDeps,
   type PreparedOperation,
-} from './operation.js';
+} from '../operations/operation.js';
 import { refuseForeignOrigin } from './origin.js';
 
 export interface ManagementRouteDeps {

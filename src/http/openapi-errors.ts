@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../core/errors.js';
 import type { JsonSchema } from './json-schema.js';
 import { JSON_TYPE, type Content } from './openapi-parts.js';
-import type { Operation } from './operation.js';
+import type { Operation } from '../operations/operation.js';
 
 /** Every code that an operation can fail with. */
 export function errorsOf(operation: Operation): ErrorCode[] {

@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 import type { JsonSchema } from './json-schema.js';
-import type { Operation } from './operation.js';
+import type { Operation } from '../operations/operation.js';
 
 export interface ApiParameter {
   readonly name: string;

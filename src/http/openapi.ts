@@ -13,7 +13,7 @@ import {
   type Convert,
 } from './openapi-parts.js';
 import { rerankPaths } from './openapi-rerank.js';
-import type { Method, Operation } from './operation.js';
+import type { Method, Operation } from '../operations/operation.js';
 
 /** An OpenAPI 3.1 document, as far as it is built here. */
 export interface OpenApi {

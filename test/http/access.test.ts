@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Access, Operation } from '../../src/http/operation.js';
-import { OPERATIONS } from '../../src/http/operations/index.js';
+import type { Access, Operation } from '../../src/operations/operation.js';
+import { OPERATIONS } from '../../src/operations/index.js';
 import { startSession } from '../../src/management/sessions.js';
 import { callApi, createAccount, type ApiCall, type ApiReply } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';

@@ -4,7 +4,7 @@ import { fc } from '../support/property.js';
 import type { JsonSchema } from '../../src/http/json-schema.js';
 import { apiOperations, describeApi, type OpenApi } from '../../src/http/openapi.js';
 import { DIALECTS } from '../../src/ingress/index.js';
-import { OPERATIONS } from '../../src/http/operations/index.js';
+import { OPERATIONS } from '../../src/operations/index.js';
 import { createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { ingressFixture } from '../support/ingress-fixtures.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { OPERATIONS } from '../../src/http/operations/index.js';
-import type { Operation } from '../../src/http/operation.js';
+import { OPERATIONS } from '../../src/operations/index.js';
+import type { Operation } from '../../src/operations/operation.js';
 import { callApi, createAccount, PASSWORD } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';

@@ -1,4 +1,4 @@
-import { OPERATIONS } from '../../src/http/operations/index.js';
+import { OPERATIONS } from '../../src/operations/index.js';
 import type { JsonSchema } from '../../src/http/json-schema.js';
 import { apiOperations, describeApi } from '../../src/http/openapi.js';
 

@@ -1,0 +1,112 @@
+import Joi from 'joi';
+import { deleteChannels, editChannels, switchChannels } from '../management/channels.js';
+import { TAG, textOf } from '../wire/channel.js';
+import { REQUIRED_COUNT } from '../wire/counts.js';
+import { STATUS } from '../wire/user.js';
+import { IN_FORCE, type InForceWire } from '../wire/in-force.js';
+import { inForce } from './in-force.js';
+import { ID } from '../wire/lists.js';
+import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { because, IDS, REASON } from './reason.js';
+
+interface BatchBody {
+  ids: number[];
+  reason?: string;
+}
+
+interface RetagBody extends BatchBody {
+  tag: string | null;
+}
+
+interface SwitchBody extends BatchBody {
+  status: 1 | 2;
+}
+
+interface SwitchedWire extends ManyWire {
+  auto_disabled: number[];
+}
+
+interface ManyWire extends InForceWire {
+  ids: number[];
+  count: number;
+}
+
+const MANY = Joi.object<ManyWire, true>({
+  ids: Joi.array().items(ID).required(),
+  count: REQUIRED_COUNT,
+  ...IN_FORCE,
+});
+
+const removeMany = defineOperation({
+  id: 'deleteChannels',
+  method: 'POST',
+  path: '/api/channel/batch',
+  area: 'channels',
+  summary: 'Delete many channels',
+  description:
+    'Skips those that do not exist. If one of them is in the configuration, none is deleted.',
+  access: 'admin',
+  body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
+  reply: MANY,
+  errors: ['conflict'],
+  async handler({ deps, body, actor }) {
+    const write = await deleteChannels(deps, body.ids, because(actor, body.reason));
+    return many(deps, write);
+  },
+});
+
+const retag = defineOperation({
+  id: 'retagChannels',
+  method: 'POST',
+  path: '/api/channel/batch/tag',
+  area: 'channels',
+  summary: 'Give many channels another tag in one write',
+  access: 'admin',
+  body: Joi.object<RetagBody, true>({
+    ids: IDS.required(),
+    tag: TAG.required(),
+    reason: REASON,
+  }),
+  reply: MANY,
+  errors: ['not_found', 'conflict'],
+  async handler({ deps, body, actor }) {
+    const edit = { tag: textOf(body.tag) };
+    return many(deps, await editChannels(deps, body.ids, edit, because(actor, body.reason)));
+  },
+});
+
+const switchMany = defineOperation({
+  id: 'switchChannels',
+  method: 'POST',
+  path: '/api/channel/batch/status',
+  area: 'channels',
+  summary: 'Switch many channels on or off in one write',
+  description:
+    'Including those in the configuration. `ids` in the reply are those whose status changed, so that switching them back is the exact undo; those of them that the gateway itself had disabled are in `auto_disabled`.',
+  access: 'admin',
+  body: Joi.object<SwitchBody, true>({
+    ids: IDS.required(),
+    status: STATUS.required(),
+    reason: REASON,
+  }),
+  reply: Joi.object<SwitchedWire, true>({
+    ids: Joi.array().items(ID).required(),
+    count: REQUIRED_COUNT,
+    auto_disabled: Joi.array().items(ID).required(),
+    ...IN_FORCE,
+  }),
+  errors: ['not_found', 'conflict'],
+  async handler({ deps, body: { ids, status, reason }, actor }) {
+    const write = await switchChannels(deps, ids, status === 1, because(actor, reason));
+    return { ...(await many(deps, write)), auto_disabled: [...write.autoDisabled] };
+  },
+});
+
+async function many(
+  deps: OperationDeps,
+  { ids, version }: { readonly ids: readonly number[]; readonly version: number },
+): Promise<ManyWire> {
+  return { ids: [...ids], count: ids.length, ...(await inForce(deps, version)) };
+}
+
+export const CHANNEL_BATCH_OPERATIONS: readonly Operation[] = [removeMany, retag, switchMany];

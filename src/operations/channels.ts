@@ -1,0 +1,276 @@
+import Joi from 'joi';
+import {
+  copyChannel,
+  createChannel,
+  deleteChannel,
+  updateChannel,
+  type ChannelWrite,
+} from '../management/channels.js';
+import {
+  getChannel,
+  listChannels,
+  type Because,
+  type ChannelFilter,
+} from '../management/channel-views.js';
+import {
+  API_KEY,
+  API_KEYS,
+  BECAUSE,
+  CHANNEL,
+  CHANNEL_BODY,
+  CHANNEL_REPLY,
+  CHANNEL_SORTS,
+  channelEdit,
+  channelWire,
+  credentialsOf,
+  ORIGIN,
+  SECRET,
+  type ChannelBody,
+  type ChannelWire,
+} from '../wire/channel.js';
+import { STATUS } from '../wire/user.js';
+import { IN_FORCE, type InForceWire } from '../wire/in-force.js';
+import { inForce } from './in-force.js';
+import {
+  ID,
+  ID_PARAMS,
+  IF_REVISION,
+  LIST_QUERY,
+  listOf,
+  listReply,
+  orderOf,
+  mapOf,
+  sliceOf,
+  sortOf,
+  type ListQuery,
+  type ListReply,
+} from '../wire/lists.js';
+import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { orPresent } from './present.js';
+import { because, REASON, REASON_QUERY } from './reason.js';
+import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
+import { CREATE_BODY, draftOf, NAME, withoutNull, type CreateBody } from './channel-draft.js';
+
+interface FilterQuery extends ListQuery {
+  tag?: string;
+  provider?: string;
+  model?: string;
+  live?: boolean;
+  because?: Because;
+  origin?: ChannelWire['origin'];
+  sort?: string;
+}
+
+interface SearchQuery extends FilterQuery {
+  keyword?: string;
+}
+
+interface UpdateBody extends ChannelBody {
+  id: number;
+  if_revision?: string;
+  reason?: string;
+}
+
+interface CopyBody {
+  name?: string;
+  status?: 1 | 2;
+  credentials?: Record<string, string>;
+  api_key?: string;
+  api_keys?: string[];
+  reason?: string;
+}
+
+interface WrittenWire extends ChannelWire, InForceWire {}
+
+interface DeletedWire extends InForceWire {
+  id: number;
+}
+
+const FILTER = {
+  ...LIST_QUERY,
+  tag: NAME.empty(''),
+  provider: NAME.empty(''),
+  model: NAME.empty('').description('As callers name it.'),
+  live: Joi.boolean().empty('').description('Whether it takes traffic.'),
+  because: BECAUSE.empty('').description('Why it takes none.'),
+  origin: ORIGIN.empty('').description(
+    'Where it is written: in the store, or in the configuration.',
+  ),
+  sort: sortOf(CHANNEL_SORTS, 'by id; `tried`: as they are tried, by priority and weight'),
+};
+
+const WRITTEN = Joi.object<WrittenWire, true>({ ...CHANNEL_REPLY, ...IN_FORCE });
+
+const list = defineOperation({
+  id: 'listChannels',
+  method: 'GET',
+  path: '/api/channel',
+  area: 'channels',
+  summary: 'Channels, with their own status and whether they take traffic',
+  access: 'auditor',
+  query: Joi.object<FilterQuery, true>(FILTER),
+  reply: listOf(CHANNEL),
+  handler: ({ deps, query }) => listed(deps, query),
+});
+
+const search = defineOperation({
+  id: 'searchChannels',
+  method: 'GET',
+  path: '/api/channel/search',
+  area: 'channels',
+  summary: 'Search channels by part of the name, the address or a model, or by id',
+  access: 'auditor',
+  query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
+  reply: listOf(CHANNEL),
+  handler: ({ deps, query }) => listed(deps, query),
+});
+
+const get = defineOperation({
+  id: 'getChannel',
+  method: 'GET',
+  path: '/api/channel/:id',
+  area: 'channels',
+  summary: 'One channel',
+  access: 'auditor',
+  params: ID_PARAMS,
+  reply: CHANNEL,
+  errors: ['not_found'],
+  handler: async ({ deps, params }) => channelWire(await getChannel(deps, params.id)),
+});
+
+const create = defineOperation({
+  id: 'createChannel',
+  method: 'POST',
+  path: '/api/channel',
+  area: 'channels',
+  summary: 'Add a channel',
+  description:
+    '`/api/channel/providers` lists the credentials and settings that each provider takes. Credentials are stored encrypted and never shown again.',
+  access: 'admin',
+  body: Joi.object<CreateBody, true>(CREATE_BODY),
+  reply: WRITTEN,
+  errors: ['conflict'],
+  idempotent: true,
+  async handler({ deps, body, actor }) {
+    return written(deps, await createChannel(deps, draftOf(body), because(actor, body.reason)));
+  },
+});
+
+const update = defineOperation({
+  id: 'updateChannel',
+  method: 'PUT',
+  path: '/api/channel',
+  area: 'channels',
+  summary: 'Change a channel',
+  description:
+    'Absent members stay as they are, and so does each absent name in settings and credentials; null removes one. Another provider starts without settings and credentials; a change of the provider, the address or a setting that may redirect requests requires all credentials anew. Of a channel in the configuration only the status can change. With `status_only`, only the status of any channel changes.',
+  access: 'admin',
+  query: STATUS_ONLY_QUERY,
+  body: Joi.object<UpdateBody, true>({
+    ...CHANNEL_BODY,
+    id: ID.required(),
+    if_revision: IF_REVISION,
+    reason: REASON,
+  }),
+  reply: WRITTEN,
+  beside: { data: CHANNEL },
+  errors: ['not_found', 'conflict'],
+  async handler({ deps, query, body, actor }) {
+    const { id, reason } = body;
+    const { status } = body;
+    const edit = isStatusOnly(query, body)
+      ? status === undefined
+        ? {}
+        : { status }
+      : channelEdit(body);
+    const who = because(actor, reason);
+    const change = updateChannel(deps, id, edit, who, body.if_revision);
+    const read = async () => channelWire(await getChannel(deps, id));
+    return written(deps, await orPresent(change, read));
+  },
+});
+
+const remove = defineOperation({
+  id: 'deleteChannel',
+  method: 'DELETE',
+  path: '/api/channel/:id',
+  area: 'channels',
+  summary: 'Delete a channel, with its credentials',
+  access: 'admin',
+  params: ID_PARAMS,
+  query: REASON_QUERY,
+  reply: Joi.object<DeletedWire, true>({ id: ID.required(), ...IN_FORCE }),
+  errors: ['not_found', 'conflict'],
+  async handler({ deps, params: { id }, query, actor }) {
+    const version = await deleteChannel(deps, id, because(actor, query.reason));
+    return { id, ...(await inForce(deps, version)) };
+  },
+});
+
+const copy = defineOperation({
+  id: 'copyChannel',
+  method: 'POST',
+  path: '/api/channel/copy/:id',
+  area: 'channels',
+  summary: 'Add a copy of a channel, without its credentials',
+  description:
+    'Credentials are never copied: give those of the copy here or later; it takes no traffic until it has all that it needs.',
+  access: 'admin',
+  params: ID_PARAMS,
+  body: Joi.object<CopyBody, true>({
+    name: NAME.empty(''),
+    status: STATUS,
+    credentials: mapOf<string>(SECRET),
+    api_key: API_KEY,
+    api_keys: API_KEYS,
+    reason: REASON,
+  }),
+  reply: WRITTEN,
+  errors: ['not_found', 'conflict'],
+  idempotent: true,
+  async handler({ deps, params, body, actor }) {
+    const { name, status, reason } = body;
+    const given = {
+      ...(name === undefined ? {} : { name }),
+      ...(status === undefined ? {} : { status }),
+      credentials: withoutNull(credentialsOf(body)),
+    };
+    return written(deps, await copyChannel(deps, params.id, given, because(actor, reason)));
+  },
+});
+
+async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<ChannelWire>> {
+  const { tag, provider, model, live, because: why, origin, keyword } = query;
+  const order = orderOf(CHANNEL_SORTS, query.sort);
+  const filter: ChannelFilter = {
+    ...(tag === undefined ? {} : { tag }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
+    ...(live === undefined ? {} : { live }),
+    ...(why === undefined ? {} : { because: why }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(order === undefined ? {} : { order }),
+    ...(keyword === undefined ? {} : { keyword }),
+  };
+  const found = await listChannels(deps, filter);
+  const { offset, limit } = sliceOf(query);
+  const page = { items: found.slice(offset, offset + limit), total: found.length };
+  return listReply(page, query, channelWire);
+}
+
+async function written(
+  deps: OperationDeps,
+  { channel, version }: ChannelWrite,
+): Promise<WrittenWire> {
+  return { ...channelWire(channel), ...(await inForce(deps, version)) };
+}
+
+export const CHANNEL_OPERATIONS: readonly Operation[] = [
+  list,
+  search,
+  get,
+  create,
+  update,
+  remove,
+  copy,
+];

@@ -1,0 +1,94 @@
+import Joi from 'joi';
+import { deleteExample, getExample, listExamples, saveExample } from '../management/examples.js';
+import { exampleWire, type ExampleContent, type ExampleWire } from '../wire/example.js';
+import { ID, ID_PARAMS } from '../wire/lists.js';
+import { defineOperation, type Operation } from './operation.js';
+
+interface SaveBody {
+  name: string;
+  shared: boolean;
+  content: ExampleContent;
+}
+
+interface WholeWire extends ExampleWire {
+  content: ExampleContent;
+}
+
+const MAX_NAME = 1_024;
+const REPLY = {
+  id: ID.required(),
+  name: Joi.string().required(),
+  shared: Joi.boolean().required().description('Whether everybody sees it.'),
+  own: Joi.boolean().required(),
+  created_time: Joi.number().integer().min(0).required(),
+};
+const CONTENT = Joi.object<ExampleContent>()
+  .unknown()
+  .description('As the playground saves it to a file: query, documents, lanes, labels, options.');
+const EXAMPLE = Joi.object<ExampleWire, true>(REPLY);
+
+const list = defineOperation({
+  id: 'listExamples',
+  method: 'GET',
+  path: '/api/playground/example',
+  area: 'playground',
+  summary: 'Playground examples: your own and shared ones, newest first',
+  access: 'login',
+  reply: Joi.array<ExampleWire[]>().items(EXAMPLE).required(),
+  handler: async ({ deps, actor }) => (await listExamples(deps, actor)).map(exampleWire(actor.id)),
+});
+
+const get = defineOperation({
+  id: 'getExample',
+  method: 'GET',
+  path: '/api/playground/example/:id',
+  area: 'playground',
+  summary: 'One example, with its query and documents',
+  access: 'login',
+  params: ID_PARAMS,
+  reply: Joi.object<WholeWire, true>({ ...REPLY, content: CONTENT.required() }),
+  errors: ['not_found'],
+  async handler({ deps, params, actor }) {
+    const { example, content } = await getExample(deps, params.id, actor);
+    return { ...exampleWire(actor.id)(example), content };
+  },
+});
+
+const save = defineOperation({
+  id: 'saveExample',
+  method: 'POST',
+  path: '/api/playground/example',
+  area: 'playground',
+  summary: 'Keep an input of the playground',
+  description:
+    'Its query and documents are then in the store, which otherwise holds none; `console.examples: false` forbids it. An account keeps up to 100.',
+  access: 'login',
+  body: Joi.object<SaveBody, true>({
+    name: Joi.string().max(MAX_NAME).required(),
+    shared: Joi.boolean().default(false).description('Everybody with a login sees it.'),
+    content: CONTENT.required(),
+  }),
+  reply: EXAMPLE,
+  errors: ['permission_denied', 'conflict'],
+  idempotent: true,
+  handler: async ({ deps, body, actor }) =>
+    exampleWire(actor.id)(await saveExample(deps, body, actor)),
+});
+
+const remove = defineOperation({
+  id: 'deleteExample',
+  method: 'DELETE',
+  path: '/api/playground/example/:id',
+  area: 'playground',
+  summary: 'Delete an example',
+  description: 'Your own; admins also those that others share.',
+  access: 'login',
+  params: ID_PARAMS,
+  errors: ['not_found', 'permission_denied'],
+  async handler({ deps, params, actor }) {
+    await deleteExample(deps, params.id, actor);
+    return null;
+  },
+});
+
+export const EXAMPLE_OPERATIONS: readonly Operation[] = [list, get, save, remove];

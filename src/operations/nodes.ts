@@ -1,0 +1,19 @@
+import Joi from 'joi';
+import { listNodes } from '../management/nodes.js';
+import { NODES_REPLY, nodesWire, type NodesWire } from '../wire/node.js';
+import { defineOperation, type Operation } from './operation.js';
+
+const list = defineOperation({
+  id: 'listNodes',
+  method: 'GET',
+  path: '/api/node',
+  area: 'nodes',
+  summary: 'Every gateway that works on the store, and whether it is up to date',
+  description:
+    'Each gateway reports every two seconds. One that was killed is listed as silent for ten minutes; one that was shut down is no longer listed.',
+  access: 'auditor',
+  reply: Joi.object<NodesWire, true>(NODES_REPLY),
+  handler: async ({ deps }) => nodesWire(await listNodes(deps)),
+});
+
+export const NODE_OPERATIONS: readonly Operation[] = [list];

@@ -1,0 +1,303 @@
+import Joi from 'joi';
+import { closest } from '../core/closest.js';
+import type { Discover, ListUpstreamModels } from '../core/discovery.js';
+import type { ErrorCode } from '../core/errors.js';
+import { GatewayError } from '../core/errors.js';
+import type { Probe } from '../core/probe.js';
+import type { Explain } from '../gateway/look/explain.js';
+import type { GatewayDeps } from '../gateway/rerank.js';
+import type { AccountSettings } from '../management/accounts.js';
+import type { Actor } from '../management/audit.js';
+import type { MaskedIds } from '../management/masked-ids.js';
+import type { ChannelDeps } from '../management/channel-edits.js';
+import type { SendMail } from '../management/mail.js';
+import type { Login, SessionDeps } from '../management/sessions.js';
+import type { StatsDeps } from '../management/stats.js';
+import type { Identity } from '../http/authentication.js';
+import { inOurWords } from './original-clients.js';
+
+/**
+ * The management API is a table of operations, one file per area in `operations/`. To add one, write an entry and put it in
+ * its file's list (a new file's list goes into `operations/index.ts`):
+ *
+ * ```ts
+ * interface RenameBody {
+ *   id: number;
+ *   name: string;
+ * }
+ *
+ * const renameThing = defineOperation({
+ *   id: 'renameThing', // unique; the name in the OpenAPI document
+ *   method: 'PUT',
+ *   path: '/api/thing/:id', // fixed paths win over parameters; a trailing slash makes no difference
+ *   area: 'things',
+ *   summary: 'Give a thing another name',
+ *   access: 'login', // public, visitor, key (an API key), login, auditor, admin or root
+ *   params: ID_PARAMS,
+ *   body: Joi.object<RenameBody, true>({ id: Joi.number().integer().min(1).required(), name: Joi.string().required() }),
+ *   reply: THING, // the schema of `data`; a handler that returns something else does not compile
+ *   errors: ['not_found', 'conflict'], // beyond those that follow from access, body and limits
+ *   handler: async ({ deps, params, body, actor }) => thingView(await renameThing(deps, params.id, body.name, actor)),
+ * });
+ * ```
+ *
+ * Authentication, CSRF, access, limits, validation, idempotency, the envelope, the OpenAPI entry and the tests of who may
+ * call it follow from the entry. Rules belong in `management/`; a handler translates between wire and domain. Unknown
+ * members are mistakes. Values are converted in paths and queries alone: in a body, joi's `trim()` refuses instead of
+ * trimming, so leave that to `management/`.
+ */
+export function defineOperation<
+  const A extends Access,
+  P = unknown,
+  Q = unknown,
+  B = unknown,
+  R = null,
+>(definition: OperationDefinition<A, P, Q, B, R>): Operation {
+  const { handler, ...described } = definition;
+  return {
+    ...described,
+    prepare({ params, query, body, ...rest }) {
+      // `Who<A>` is what the routes found out about a caller with access `A`.
+      const context = {
+        ...rest,
+        params: check(definition.params, params, true),
+        query: check(definition.query, query, true),
+        body: check(definition.body, body, false),
+      } as unknown as OperationContext<A, P, Q, B>;
+      return {
+        account: definition.limit?.account?.(context),
+        async run() {
+          const result = await handler(context);
+          return result instanceof Reply || result instanceof FileReply
+            ? result
+            : new Reply(result);
+        },
+      };
+    },
+  };
+}
+
+/** Who may call: anybody; anybody, with their login if they have one; an API key; a logged-in caller; an auditor; an admin; root. */
+export type Access = 'public' | 'visitor' | 'key' | 'login' | 'auditor' | 'admin' | 'root';
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** What operations work with. */
+export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
+  readonly accounts: AccountSettings;
+  readonly sendMail: SendMail;
+  /** Whether the playground may keep inputs as examples. */
+  readonly keepsExamples: boolean;
+  /** Where people reach the gateway, for links in mails. */
+  readonly publicUrl: string | undefined;
+  readonly about: AboutGateway;
+  /** Ids of log entries as users see them. */
+  readonly logIds: Pick<MaskedIds, 'mask' | 'unmask'>;
+  /** How long a ranking may take in total. */
+  readonly deadlineMs: number;
+  /** Runs something after the reply; a failure is observed, and shutdown waits for it. */
+  readonly later: (what: string, work: () => Promise<void>) => void;
+  readonly gateway: GatewayDeps;
+  readonly explain: Explain;
+  readonly probe: Probe;
+  readonly discover: Discover;
+  readonly listUpstreamModels: ListUpstreamModels;
+  /** How long a gateway may act on outdated channels; `awaitInForce` waits no longer. */
+  readonly stalenessMs: number;
+}
+
+/** What a page must know about the gateway before anybody logs in. */
+export interface AboutGateway {
+  readonly release: string;
+  /** Whether mail is sent, or waits in a folder for an operator. */
+  readonly mail: 'smtp' | 'outbox';
+  readonly defaultModel: string | undefined;
+  readonly usageEntries: number;
+  readonly refusedEntries: number;
+  readonly retentionDays: number;
+}
+
+/** What is known about the caller, by access. */
+type Who<A extends Access> = A extends 'public'
+  ? { readonly actor: Actor }
+  : A extends 'visitor'
+    ? { readonly login: Login | undefined }
+    : A extends 'key'
+      ? { readonly identity: Identity }
+      : { readonly actor: Actor & { readonly id: number }; readonly login: Login };
+
+interface Surroundings {
+  readonly deps: OperationDeps;
+  readonly address: string;
+  /** The id by which the caller finds the request in logs and headers. */
+  readonly requestId: string;
+  /** What attempts are counted under: the address, or its /64. */
+  readonly block: string;
+  /** What the caller's client calls itself; '' if it does not say. */
+  readonly agent: string;
+  /** Whether the caller came by https, possibly through a trusted proxy. */
+  readonly secure: boolean;
+}
+
+export type OperationContext<A extends Access, P, Q, B> = Surroundings & {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+} & Who<A>;
+
+/** A request on its way to a handler, not yet validated. */
+export type OperationCall = Surroundings & {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+} & (Who<'public'> | Who<'visitor'> | Who<'key'> | Who<'login'>);
+
+interface Described {
+  readonly id: string;
+  readonly method: Method;
+  /** As Express writes it, without a trailing slash: `/api/user/:id`. */
+  readonly path: string;
+  readonly area: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: Access;
+  /** How it may fail, beyond what follows from access, body and limits. */
+  readonly errors?: readonly ErrorCode[];
+  /** Members that some of its errors have beside the message, by name. */
+  readonly beside?: Readonly<Record<string, Joi.Schema>>;
+  /** The largest body that it reads, if different from the others. */
+  readonly bodyLimitBytes?: number;
+  /** Creates or spends: honours `Idempotency-Key`, so that a repeated request is not done twice. */
+  readonly idempotent?: boolean;
+  /** A file that it may answer with instead of JSON, by media type. */
+  readonly files?: readonly string[];
+  /** Has effects although it is a GET, for clients that know it that way. */
+  readonly unsafe?: boolean;
+}
+
+export interface OperationDefinition<A extends Access, P, Q, B, R> extends Described {
+  readonly access: A;
+  readonly params?: Joi.ObjectSchema<P>;
+  readonly query?: Joi.ObjectSchema<Q>;
+  /** Without it, no body is read. */
+  readonly body?: Joi.ObjectSchema<B>;
+  /** Of `data`; without it `data` is null. */
+  readonly reply?: Joi.AnySchema<R>;
+  /** Attempts are counted under this name, per address, and per account if the request names one. */
+  readonly limit?: {
+    readonly name: string;
+    readonly account?: (context: OperationContext<A, P, Q, B>) => string | undefined;
+  };
+  readonly handler: (
+    context: OperationContext<A, P, Q, B>,
+  ) => Answer<NoInfer<R>> | Promise<Answer<NoInfer<R>>>;
+}
+
+type Answer<R> = R | Reply<R> | FileReply;
+
+/** An operation of any types, as the routes, the OpenAPI document and the tests see it. */
+export interface Operation extends Described {
+  readonly params?: Joi.ObjectSchema;
+  readonly query?: Joi.ObjectSchema;
+  readonly body?: Joi.ObjectSchema;
+  readonly reply?: Joi.AnySchema;
+  readonly limit?: { readonly name: string };
+  /** Validates a request; throws 400 `invalid_request` that names what is wrong. */
+  readonly prepare: (call: OperationCall) => PreparedOperation;
+}
+
+export interface PreparedOperation {
+  /** The account that the attempt is counted on, if any. */
+  readonly account: string | undefined;
+  readonly run: () => Promise<Reply<unknown> | FileReply>;
+}
+
+export interface ReplyExtras {
+  readonly status?: number;
+  readonly message?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A handler's `data` together with a status, a message or headers. */
+export class Reply<R> {
+  readonly data: R;
+  readonly extras: ReplyExtras;
+
+  constructor(data: R, extras: ReplyExtras = {}) {
+    this.data = data;
+    this.extras = extras;
+  }
+}
+
+/** Text to be saved under a name, such as an export. */
+export class FileReply {
+  readonly mediaType: string;
+  readonly name: string;
+  readonly text: string;
+
+  constructor(mediaType: string, name: string, text: string) {
+    this.mediaType = mediaType;
+    this.name = name;
+    this.text = text;
+  }
+}
+
+/** The schema of an operation that takes nothing. */
+const NOTHING = Joi.object({});
+
+/** The members that a schema knows: describing it takes longer than validating with it. */
+const knownMembers = new WeakMap<Joi.ObjectSchema, readonly string[]>();
+
+function membersOf(schema: Joi.ObjectSchema): readonly string[] {
+  const found = knownMembers.get(schema);
+  if (found !== undefined) return found;
+  const members = Object.keys((schema.describe().keys ?? {}) as object);
+  knownMembers.set(schema, members);
+  return members;
+}
+
+function check(given: Joi.ObjectSchema | undefined, value: unknown, convert: boolean): unknown {
+  // The body of an operation that takes none is not read.
+  if (given === undefined && value === undefined) return {};
+  const schema = given ?? NOTHING;
+  const known = membersOf(schema);
+  // Validation passes over this one name.
+  if (Object.hasOwn(Object(value) as object, '__proto__')) {
+    throw new GatewayError('invalid_request', '__proto__ is unknown.', { param: '__proto__' });
+  }
+  const result = schema.required().validate(inOurWords(value, known), {
+    convert,
+    abortEarly: false,
+    errors: { wrap: { label: false } },
+  });
+  if (result.error === undefined) return result.value as unknown;
+  const { details } = result.error;
+  const [first] = details;
+  const path = first?.path.join('.') ?? '';
+  const said = [...new Set(details.map((detail) => mistakeOf(detail, known)))].join('; ');
+  throw new GatewayError(
+    'invalid_request',
+    said.endsWith('?') ? said : `${said}.`,
+    path === '' ? {} : { param: path },
+  );
+}
+
+function mistakeOf(
+  { type, path, message, context }: Joi.ValidationErrorItem,
+  known: readonly string[],
+): string {
+  if (type === 'object.oxor' || type === 'object.nand') {
+    const names = (context?.peers ?? []) as readonly string[];
+    return `Give either ${names.join(' or ')}, not both`;
+  }
+  if (path.length === 0) return 'The body must be a JSON object';
+  if (type !== 'object.unknown') return message;
+  const meant = path.length === 1 ? namesMeantBy(String(path.at(-1)), known) : [];
+  const question = meant.length === 0 ? '' : `; did you mean ${meant.join(' or ')}?`;
+  return `${path.join('.')} is unknown${question}`;
+}
+
+/** A name that is spelled slightly differently, else those that contain it. */
+function namesMeantBy(name: string, known: readonly string[]): readonly string[] {
+  const near = closest(name, known);
+  return near === undefined ? known.filter((one) => one.split('_').includes(name)) : [near];
+}

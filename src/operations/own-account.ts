@@ -1,0 +1,168 @@
+import Joi from 'joi';
+import { confirmAddress, mailAddressCode } from '../management/address-codes.js';
+import { accountNamed } from '../management/attempts.js';
+import { logIn } from '../management/log-in.js';
+import { redeemCode } from '../management/redeem.js';
+import { deleteSelf, registerUser, updateSelf, type WithNewAddress } from '../management/users.js';
+import { QUOTA, USER, userWire, type UserWire } from '../wire/user.js';
+import { sessionCookieHeader } from '../http/login.js';
+import { defineOperation, Reply, type Operation, type OperationDeps } from './operation.js';
+import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
+
+interface RegisterBody {
+  username: string;
+  password: string;
+  email?: string;
+  display_name?: string;
+}
+
+interface SelfBody {
+  username?: string;
+  display_name?: string;
+  email?: string;
+  password?: string;
+  original_password?: string;
+}
+
+interface TopUpBody {
+  key: string;
+}
+
+interface ConfirmBody {
+  token: string;
+}
+
+const register = defineOperation({
+  id: 'register',
+  method: 'POST',
+  path: '/api/user/register',
+  area: 'users',
+  summary: 'Make an account for yourself',
+  description:
+    'If `accounts.registration` allows it. An `email` counts once it is confirmed with the code mailed to it; the answer does not reveal whether another account has it.',
+  access: 'public',
+  body: Joi.object<RegisterBody, true>({
+    username: USERNAME.required(),
+    password: PASSWORD.required(),
+    email: EMAIL.empty(''),
+    display_name: DISPLAY_NAME.empty(''),
+  }),
+  reply: USER,
+  errors: ['permission_denied', 'conflict'],
+  limit: { name: 'register', account: ({ body }) => accountNamed(body.username) },
+  async handler({ deps, body, address }) {
+    const { username, password, email, display_name: displayName } = body;
+    const registration = { username, password, email, displayName };
+    return withNewAddress(deps, await registerUser(deps, registration, address));
+  },
+});
+
+const getSelf = defineOperation({
+  id: 'getSelf',
+  method: 'GET',
+  path: '/api/user/self',
+  area: 'users',
+  summary: 'Your own account',
+  access: 'login',
+  reply: USER,
+  handler: ({ deps, login }) => userWire(deps.now())(login.user),
+});
+
+const putSelf = defineOperation({
+  id: 'updateSelf',
+  method: 'PUT',
+  path: '/api/user/self',
+  area: 'users',
+  summary: 'Change your own account',
+  description:
+    'Absent members stay as they are. A new password or address requires `original_password`; an address counts once it is confirmed. A new password ends all sessions and access tokens; a browser that changed it gets a new session.',
+  access: 'login',
+  body: Joi.object<SelfBody, true>({
+    username: KEEP,
+    display_name: KEEP,
+    email: EMAIL.allow('').description('Empty: removes the address.'),
+    password: PASSWORD.empty(''),
+    original_password: PASSWORD.allow(''),
+  }),
+  reply: USER,
+  errors: ['permission_denied', 'conflict'],
+  limit: { name: 'self', account: ({ login }) => String(login.user.id) },
+  async handler({ deps, body, login, actor, address, agent, block, secure }) {
+    const { username, display_name: displayName, password, original_password } = body;
+    const email = body.email === '' ? null : body.email;
+    const edit = { username, displayName, password, email, originalPassword: original_password };
+    const changed = await updateSelf(deps, login.user, edit, actor);
+    const { user } = changed;
+    const reply = withNewAddress(deps, changed);
+    if (password === undefined || login.session.kind !== 'session') return reply;
+    const { secret } = await logIn(deps, user.username, password, block, { address, agent });
+    const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
+    return new Reply(reply.data, { ...reply.extras, headers: { 'Set-Cookie': cookie } });
+  },
+});
+
+/** Answers with the account as it is now, and mails the code for an address that is to be confirmed. */
+function withNewAddress(
+  deps: OperationDeps,
+  { user, unconfirmed }: WithNewAddress,
+): Reply<UserWire> {
+  if (unconfirmed === undefined) return new Reply(userWire(deps.now())(user));
+  deps.later('the mail that confirms an address', () => mailAddressCode(deps, user, unconfirmed));
+  return new Reply(userWire(deps.now())(user), {
+    message: 'The address counts once it is confirmed with the code that is on its way to it.',
+  });
+}
+
+const confirmEmail = defineOperation({
+  id: 'confirmEmail',
+  method: 'POST',
+  path: '/api/user/email/confirm',
+  area: 'users',
+  summary: 'Confirm your address with the code mailed to it',
+  access: 'login',
+  body: Joi.object<ConfirmBody, true>({ token: Joi.string().max(256).required() }),
+  reply: USER,
+  errors: ['conflict'],
+  limit: { name: 'confirm', account: ({ login }) => String(login.user.id) },
+  handler: async ({ deps, body, login, actor }) =>
+    userWire(deps.now())(await confirmAddress(deps, login.user, body.token, actor)),
+});
+
+const removeSelf = defineOperation({
+  id: 'deleteSelf',
+  method: 'DELETE',
+  path: '/api/user/self',
+  area: 'users',
+  summary: 'Delete your own account and its keys',
+  access: 'login',
+  errors: ['permission_denied'],
+  async handler({ deps, login, actor, secure }) {
+    await deleteSelf(deps, login.user, actor);
+    return new Reply(null, { headers: { 'Set-Cookie': sessionCookieHeader('', secure, 0) } });
+  },
+});
+
+const topUp = defineOperation({
+  id: 'topUp',
+  method: 'POST',
+  path: '/api/user/topup',
+  area: 'users',
+  summary: 'Redeem a code',
+  description: 'Answers with the quota that was added.',
+  access: 'login',
+  body: Joi.object<TopUpBody, true>({ key: Joi.string().max(256).required() }),
+  reply: QUOTA.required(),
+  errors: ['conflict'],
+  idempotent: true,
+  limit: { name: 'topup', account: ({ login }) => String(login.user.id) },
+  handler: ({ deps, body, actor }) => redeemCode(deps, body.key, actor),
+});
+
+export const OWN_ACCOUNT_OPERATIONS: readonly Operation[] = [
+  register,
+  getSelf,
+  putSelf,
+  confirmEmail,
+  removeSelf,
+  topUp,
+];

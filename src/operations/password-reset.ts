@@ -1,0 +1,83 @@
+import Joi from 'joi';
+import { accountNamed } from '../management/attempts.js';
+import { mailResetCode, mailResetTo, resetPassword } from '../management/password-reset.js';
+import { ID_PARAMS } from '../wire/lists.js';
+import { defineOperation, Reply, type Operation } from './operation.js';
+import { because, REASON } from './reason.js';
+import { EMAIL, PASSWORD } from './user-fields.js';
+
+interface ResetQuery {
+  email: string;
+}
+
+interface ResetBody {
+  email: string;
+  token: string;
+  password?: string;
+}
+
+interface MailResetBody {
+  reason?: string;
+}
+
+const askReset = defineOperation({
+  id: 'requestPasswordReset',
+  method: 'GET',
+  path: '/api/reset_password',
+  area: 'users',
+  summary: 'Have a one-time code mailed',
+  description:
+    'Gives the same answer, just as fast, whether or not the address belongs to an account.',
+  access: 'public',
+  unsafe: true,
+  query: Joi.object<ResetQuery, true>({ email: EMAIL.required() }),
+  limit: { name: 'reset-mail', account: ({ query }) => accountNamed(query.email) },
+  handler({ deps, query, block }) {
+    deps.later('the mail with a one-time code', () => mailResetCode(deps, query.email, block));
+    return new Reply(null, {
+      message: 'If the address belongs to an account, a code is on its way.',
+    });
+  },
+});
+
+const reset = defineOperation({
+  id: 'resetPassword',
+  method: 'POST',
+  path: '/api/user/reset',
+  area: 'users',
+  summary: 'Set a password with a one-time code',
+  description:
+    'Ends all sessions and access tokens of the account. Without `password`, a strong one is made and returned in `data`. Wrong, expired and used codes get the same answer.',
+  access: 'public',
+  body: Joi.object<ResetBody, true>({
+    email: EMAIL.required(),
+    token: Joi.string().max(256).required(),
+    password: PASSWORD.empty(''),
+  }),
+  reply: Joi.string<string | null>().allow(null).required(),
+  limit: { name: 'reset', account: ({ body }) => accountNamed(body.email) },
+  async handler({ deps, body, address }) {
+    const { email, token: code, password } = body;
+    return (await resetPassword(deps, { email, code, password }, address)) ?? null;
+  },
+});
+
+const mailReset = defineOperation({
+  id: 'mailPasswordReset',
+  method: 'POST',
+  path: '/api/user/:id/reset-mail',
+  area: 'users',
+  summary: 'Mail an account a code to set a new password',
+  description:
+    'Goes to the address of the account; its password stays until the code is used, within 24 hours. The mail has a link if `server.public_url` is set.',
+  access: 'admin',
+  params: ID_PARAMS,
+  body: Joi.object<MailResetBody, true>({ reason: REASON }),
+  errors: ['permission_denied', 'not_found', 'conflict', 'rate_limited', 'upstream_error'],
+  async handler({ deps, params, body, actor }) {
+    await mailResetTo(deps, params.id, because(actor, body.reason));
+    return null;
+  },
+});
+
+export const PASSWORD_RESET_OPERATIONS: readonly Operation[] = [askReset, reset, mailReset];

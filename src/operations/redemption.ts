@@ -1,0 +1,301 @@
+import Joi from 'joi';
+import { MAX_QUOTA } from '../core/quota.js';
+import {
+  createRedemptionCodes,
+  deleteInvalidRedemptionCodes,
+  deleteRedemptionCode,
+  disableRedemptionBatch,
+  getRedemptionCode,
+  listRedemptionBatches,
+  listRedemptionCodes,
+  MAX_CODES_AT_ONCE,
+  refuseToUse,
+  updateRedemptionCode,
+  type FreshCode,
+} from '../management/redemption-codes.js';
+import type { RedemptionChange } from '../store/store.js';
+import { REQUIRED_COUNT } from '../wire/counts.js';
+import {
+  ID,
+  ID_PARAMS,
+  IF_REVISION,
+  LIST_QUERY,
+  listOf,
+  listReply,
+  sliceOf,
+  type ListQuery,
+  type ListReply,
+} from '../wire/lists.js';
+import { csvOf } from './csv.js';
+import {
+  BATCH,
+  BATCH_ID,
+  batchWire,
+  CODE,
+  CODE_STATUS,
+  CODE_STATUS_NUMBERS,
+  codeWire,
+  STATUS_NAMES,
+  type CodeStatus,
+  type BatchWire,
+  type CodeWire,
+} from '../wire/code.js';
+import { defineOperation, FileReply, type Operation, type OperationDeps } from './operation.js';
+import { orPresent } from './present.js';
+import { because, REASON, REASON_QUERY } from './reason.js';
+import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
+
+interface FilterQuery extends ListQuery {
+  name?: string;
+  batch_id?: string;
+  status?: CodeStatus;
+}
+
+interface SearchQuery extends FilterQuery {
+  keyword?: string;
+}
+
+interface CreateBody {
+  name: string;
+  quota: number;
+  count: number;
+  expired_time: number;
+  reason?: string;
+}
+
+interface BatchBody {
+  name?: string;
+  batch_id?: string;
+  reason?: string;
+}
+
+interface CreateQuery {
+  format: 'json' | 'csv' | 'text';
+}
+
+interface UpdateBody {
+  id: number;
+  if_revision?: string;
+  name?: string;
+  quota?: number;
+  expired_time?: number;
+  status?: CodeStatus;
+  reason?: string;
+}
+
+const TIME = Joi.number().integer().min(0);
+const EXPIRED_TIME = TIME.description('Unix seconds; 0: never.');
+const QUOTA = Joi.number().integer().min(1).max(MAX_QUOTA);
+const NAME = Joi.string().max(1_024);
+const FILTER = {
+  ...LIST_QUERY,
+  name: NAME.empty('').description('Exactly this name.'),
+  batch_id: BATCH_ID.empty(''),
+  status: CODE_STATUS.empty(''),
+};
+
+const list = defineOperation({
+  id: 'listRedemptionCodes',
+  method: 'GET',
+  path: '/api/redemption',
+  area: 'redemption',
+  summary: 'All redemption codes, newest first',
+  access: 'auditor',
+  query: Joi.object<FilterQuery, true>(FILTER),
+  reply: listOf(CODE),
+  handler: ({ deps, query }) => listed(deps, query),
+});
+
+const search = defineOperation({
+  id: 'searchRedemptionCodes',
+  method: 'GET',
+  path: '/api/redemption/search',
+  area: 'redemption',
+  summary: 'Search redemption codes by part of the name, or by id',
+  access: 'auditor',
+  query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
+  reply: listOf(CODE),
+  handler: ({ deps, query }) => listed(deps, query),
+});
+
+async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<CodeWire>> {
+  const { keyword, name, batch_id: batchId, status } = query;
+  const found = await listRedemptionCodes(deps, {
+    ...sliceOf(query),
+    ...(keyword === undefined ? {} : { keyword }),
+    ...(name === undefined ? {} : { name }),
+    ...(batchId === undefined ? {} : { batchId }),
+    ...(status === undefined ? {} : { status: STATUS_NAMES[status] }),
+  });
+  return listReply(found, query, codeWire);
+}
+
+const get = defineOperation({
+  id: 'getRedemptionCode',
+  method: 'GET',
+  path: '/api/redemption/:id',
+  area: 'redemption',
+  summary: 'One redemption code',
+  access: 'auditor',
+  params: ID_PARAMS,
+  reply: CODE,
+  errors: ['not_found'],
+  handler: async ({ deps, params }) => codeWire(await getRedemptionCode(deps, params.id)),
+});
+
+const batches = defineOperation({
+  id: 'listRedemptionBatches',
+  method: 'GET',
+  path: '/api/redemption/batch',
+  area: 'redemption',
+  summary: 'Redemption codes added up by batch, newest first',
+  description: 'Codes of older releases are grouped by name. Reads every code.',
+  access: 'auditor',
+  reply: Joi.array<BatchWire[]>().items(BATCH).required(),
+  handler: async ({ deps }) => (await listRedemptionBatches(deps)).map(batchWire),
+});
+
+const disableBatch = defineOperation({
+  id: 'disableRedemptionBatch',
+  method: 'POST',
+  path: '/api/redemption/batch/disabled',
+  area: 'redemption',
+  summary: 'Disable the unused codes of one batch, or of one name',
+  description: 'Returns how many. Skips those with an equal or higher role.',
+  access: 'admin',
+  body: Joi.object<BatchBody, true>({ name: NAME, batch_id: BATCH_ID, reason: REASON }).xor(
+    'name',
+    'batch_id',
+  ),
+  reply: REQUIRED_COUNT,
+  handler({ deps, body: { name = '', batch_id: batchId, reason }, actor }) {
+    const of = batchId === undefined ? { name } : { batchId };
+    return disableRedemptionBatch(deps, of, because(actor, reason));
+  },
+});
+
+const create = defineOperation({
+  id: 'createRedemptionCodes',
+  method: 'POST',
+  path: '/api/redemption',
+  area: 'redemption',
+  summary: 'Make redemption codes',
+  description: 'Answers with the codes, which are not shown again: as JSON, or as a file.',
+  access: 'admin',
+  query: Joi.object<CreateQuery, true>({
+    format: Joi.string().valid('json', 'csv', 'text').default('json'),
+  }),
+  body: Joi.object<CreateBody, true>({
+    name: NAME.required(),
+    quota: QUOTA.required().description('What each of them is worth.'),
+    count: Joi.number().integer().min(1).max(MAX_CODES_AT_ONCE).default(1),
+    expired_time: EXPIRED_TIME.default(0),
+    reason: REASON,
+  }),
+  reply: Joi.array<string[]>().items(Joi.string()).required(),
+  files: ['text/csv', 'text/plain'],
+  idempotent: true,
+  async handler({ deps, query, body, actor }) {
+    const { name, quota, count, expired_time: expiredTime, reason } = body;
+    const draft = { name, quota, count, expiredTime };
+    const fresh = await createRedemptionCodes(deps, draft, because(actor, reason));
+    switch (query.format) {
+      case 'json':
+        return fresh.map(({ code }) => code);
+      case 'csv':
+        return new FileReply('text/csv', 'redemption-codes.csv', tableOf(fresh));
+      case 'text': {
+        const lines = fresh.map(({ code }) => `${code}\n`);
+        return new FileReply('text/plain', 'redemption-codes.txt', lines.join(''));
+      }
+    }
+  },
+});
+
+const update = defineOperation({
+  id: 'updateRedemptionCode',
+  method: 'PUT',
+  path: '/api/redemption',
+  area: 'redemption',
+  summary: 'Change a redemption code',
+  description:
+    'Absent members stay as they are. A used code cannot change. With `status_only`, only the status changes.',
+  access: 'admin',
+  query: STATUS_ONLY_QUERY,
+  body: Joi.object<UpdateBody, true>({
+    id: ID.required(),
+    name: NAME,
+    quota: QUOTA,
+    expired_time: EXPIRED_TIME,
+    status: CODE_STATUS,
+    if_revision: IF_REVISION,
+    reason: REASON,
+  }),
+  reply: CODE,
+  beside: { data: CODE },
+  errors: ['not_found', 'conflict'],
+  async handler({ deps, query, body, actor }) {
+    const { id, reason } = body;
+    if (body.status === CODE_STATUS_NUMBERS.used) await refuseToUse(deps, id);
+    const change = changeOf(body, isStatusOnly(query, body));
+    const who = because(actor, reason);
+    const update = updateRedemptionCode(deps, id, change, who, body.if_revision);
+    return codeWire(
+      await orPresent(update, async () => codeWire(await getRedemptionCode(deps, id))),
+    );
+  },
+});
+
+const removeInvalid = defineOperation({
+  id: 'deleteInvalidRedemptionCodes',
+  method: 'DELETE',
+  path: '/api/redemption/invalid',
+  area: 'redemption',
+  summary: 'Delete the codes that are used, disabled or expired',
+  description: 'Returns how many.',
+  access: 'admin',
+  query: REASON_QUERY,
+  reply: REQUIRED_COUNT,
+  handler: ({ deps, query, actor }) =>
+    deleteInvalidRedemptionCodes(deps, because(actor, query.reason)),
+});
+
+const remove = defineOperation({
+  id: 'deleteRedemptionCode',
+  method: 'DELETE',
+  path: '/api/redemption/:id',
+  area: 'redemption',
+  summary: 'Delete a redemption code',
+  access: 'admin',
+  params: ID_PARAMS,
+  query: REASON_QUERY,
+  errors: ['not_found'],
+  async handler({ deps, params, query, actor }) {
+    await deleteRedemptionCode(deps, params.id, because(actor, query.reason));
+    return null;
+  },
+});
+
+function changeOf(body: UpdateBody, statusOnly: boolean): RedemptionChange {
+  const { name, quota, expired_time: expiredTime, status } = body;
+  const enabled = status === undefined ? undefined : status === CODE_STATUS_NUMBERS.enabled;
+  return {
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(statusOnly || name === undefined ? {} : { name }),
+    ...(statusOnly || quota === undefined ? {} : { quota }),
+    ...(statusOnly || expiredTime === undefined ? {} : { expiredTime }),
+  };
+}
+
+const CODE_COLUMNS = ['id', 'name', 'code', 'quota', 'expired_time'];
+
+function tableOf(fresh: readonly FreshCode[]): string {
+  const rows = fresh.map(({ record: { id, name, quota, expiredTime }, code }) => [
+    ...[id, name, code, quota, expiredTime],
+  ]);
+  return csvOf(CODE_COLUMNS, rows);
+}
+
+export const REDEMPTION_OPERATIONS: readonly Operation[] = [
+  ...[list, search, batches, disableBatch, get, create, update, removeInvalid, remove],
+];

@@ -1,0 +1,55 @@
+import Joi from 'joi';
+import { newest, noRequest } from '../management/requests.js';
+import { OWN_REQUEST, ownRequestWire, REQUEST, requestWire } from '../wire/request.js';
+import { defineOperation, type Operation } from './operation.js';
+
+interface RequestParams {
+  request_id: string;
+}
+
+const PARAMS = Joi.object<RequestParams, true>({ request_id: Joi.string().max(128).required() });
+
+const get = defineOperation({
+  id: 'getRequest',
+  method: 'GET',
+  path: '/api/log/request/:request_id',
+  area: 'logs',
+  summary: 'One request by its id, admitted or refused, with every attempt',
+  access: 'auditor',
+  params: PARAMS,
+  reply: REQUEST,
+  errors: ['not_found'],
+  async handler({ deps, params }) {
+    const found = await deps.store.findRequest(params.request_id);
+    const request = newest(found);
+    if (request === undefined) throw await noRequest(deps.store, params.request_id);
+    const { userId } = request.entry;
+    const user =
+      userId === undefined ? undefined : await deps.store.getUser(userId, deps.gateway.now());
+    const { byId } = deps.gateway.channels.current;
+    return requestWire(request, user?.username, (id) => byId.get(id)?.channel.name);
+  },
+});
+
+const getOwn = defineOperation({
+  id: 'getOwnRequest',
+  method: 'GET',
+  path: '/api/log/self/request/:request_id',
+  area: 'logs',
+  summary: 'One of your own requests by its id, admitted or refused',
+  access: 'login',
+  params: PARAMS,
+  reply: OWN_REQUEST,
+  errors: ['not_found'],
+  async handler({ deps, params, actor }) {
+    const { usage, refused } = await deps.store.findRequest(params.request_id);
+    const request = newest({
+      usage: usage?.userId === actor.id ? usage : undefined,
+      refused: refused?.userId === actor.id ? refused : undefined,
+    });
+    if (request === undefined) throw await noRequest(deps.store, params.request_id);
+    return ownRequestWire(request);
+  },
+});
+
+export const REQUEST_OPERATIONS: readonly Operation[] = [get, getOwn];

@@ -1,0 +1,249 @@
+import Joi from 'joi';
+import { invalid } from '../management/fields.js';
+import { getOverview } from '../management/overview.js';
+import type { StatsDeps } from '../management/stats.js';
+import {
+  BREAKDOWN_GROUPS,
+  OWN_BREAKDOWN_GROUPS,
+  usageBreakdown,
+  type BreakdownGroup,
+} from '../management/usage-breakdown.js';
+import {
+  OWN_SERIES_GROUPS,
+  SERIES_GROUPS,
+  usageSeries,
+  type SeriesGroup,
+} from '../management/usage-series.js';
+import { ID } from '../wire/lists.js';
+import { SECONDS } from '../wire/log.js';
+import { OVERVIEW_REPLY, overviewWire } from '../wire/overview.js';
+import {
+  BREAKDOWN_COLUMNS,
+  BREAKDOWN_REPLY,
+  breakdownWire,
+  MAX_SERIES_DAYS,
+  SERIES_REPLY,
+  seriesWire,
+  type BreakdownWire,
+} from '../wire/stats.js';
+import { csvOf } from './csv.js';
+import { defineOperation, FileReply, type Operation } from './operation.js';
+
+interface SpanQuery {
+  start_timestamp: number;
+  end_timestamp: number;
+}
+
+interface OwnSeriesQuery extends SpanQuery {
+  group: SeriesGroup;
+  keys?: string;
+}
+
+interface SeriesListQuery extends OwnSeriesQuery {
+  user_id?: number;
+}
+
+interface OwnBreakdownQuery extends SpanQuery {
+  by: BreakdownGroup;
+  then?: BreakdownGroup;
+  format: 'json' | 'csv';
+}
+
+interface BreakdownListQuery extends OwnBreakdownQuery {
+  user_id?: number;
+}
+
+interface OverviewQuery extends SpanQuery {
+  day_timestamp?: number;
+}
+
+const DAY_S = 24 * 3_600;
+const MAX_BREAKDOWN_DAYS = 800;
+/** A bill by the hour for a month has as many steps as a page can show. */
+const MAX_HOURS_DAYS = 36;
+const CSV = 'text/csv';
+
+const SPAN = {
+  start_timestamp: SECONDS.required().description('Unix seconds.'),
+  end_timestamp: SECONDS.required().description('Unix seconds; that moment is not included.'),
+};
+const KEYS = Joi.string()
+  .max(4_096)
+  .empty('')
+  .description(
+    'Ids or names of the group, separated by commas, 100 at most: these alone, and each by itself. Without it, the 12 with the most requests, and all others together.',
+  );
+const MAX_KEYS = 100;
+const FORMAT = Joi.string<'json' | 'csv'>().valid('json', 'csv').default('json');
+const KEPT =
+  'Sums over all nodes, up to a few seconds ago; what a node could only report later is there within a minute. Minutes are kept for 6 hours, 5 minutes for 3 days, hours for 35 days, and days of spending for `log.stats_days`; `complete_from` says since when nothing is missing.';
+
+const series = defineOperation({
+  id: 'usageSeries',
+  method: 'GET',
+  path: '/api/stats/series',
+  area: 'stats',
+  summary: 'Requests, failures, latency and spending over time',
+  description: `${KEPT} Grouped by channel, tag or provider, requests, failures and latency are those of its attempts. With \`user_id\`, or grouped by token or user, steps are hours, and requests that were refused before admission are not counted; by outcome, there are \`ok\` and \`failed\` with their requests alone.`,
+  access: 'auditor',
+  query: Joi.object<SeriesListQuery, true>({
+    ...SPAN,
+    group: Joi.string<SeriesGroup>()
+      .valid(...SERIES_GROUPS)
+      .default('none'),
+    keys: KEYS,
+    user_id: ID,
+  }),
+  reply: SERIES_REPLY,
+  handler: async ({ deps, query }) => seriesWire(await usageSeries(deps, seriesQueryOf(query))),
+});
+
+const ownSeries = defineOperation({
+  id: 'ownUsageSeries',
+  method: 'GET',
+  path: '/api/stats/self/series',
+  area: 'stats',
+  summary: 'Your own requests, failures, latency and spending, by the hour',
+  description: `${KEPT} Requests that were refused before admission are not counted. Grouped by outcome, \`ok\` and \`failed\` have their requests; latency and everything else are in the total alone.`,
+  access: 'login',
+  query: Joi.object<OwnSeriesQuery, true>({
+    ...SPAN,
+    group: Joi.string<SeriesGroup>()
+      .valid(...OWN_SERIES_GROUPS)
+      .default('none'),
+    keys: KEYS,
+  }),
+  reply: SERIES_REPLY,
+  handler: async ({ deps, query, login }) =>
+    seriesWire(await usageSeries(deps, { ...seriesQueryOf(query), owner: login.user.id })),
+});
+
+const breakdown = defineOperation({
+  id: 'usageBreakdown',
+  method: 'GET',
+  path: '/api/stats/breakdown',
+  area: 'stats',
+  summary: 'Who spent what, by one or two dimensions, with the total',
+  description: `${KEPT} The total is the sum of the rows, and agrees with \`used_quota\` of accounts and keys as far as it reaches.`,
+  access: 'auditor',
+  query: Joi.object<BreakdownListQuery, true>({
+    ...SPAN,
+    by: Joi.string<BreakdownGroup>()
+      .valid(...BREAKDOWN_GROUPS)
+      .default('user'),
+    then: Joi.string<BreakdownGroup>().valid(...BREAKDOWN_GROUPS),
+    user_id: ID,
+    format: FORMAT,
+  }),
+  reply: BREAKDOWN_REPLY,
+  files: [CSV],
+  handler: ({ deps, query }) => breakdownOf(deps, query, query.user_id),
+});
+
+const ownBreakdown = defineOperation({
+  id: 'ownUsageBreakdown',
+  method: 'GET',
+  path: '/api/stats/self/breakdown',
+  area: 'stats',
+  summary: 'What you spent, by one or two dimensions, with the total',
+  description: KEPT,
+  access: 'login',
+  query: Joi.object<OwnBreakdownQuery, true>({
+    ...SPAN,
+    by: Joi.string<BreakdownGroup>()
+      .valid(...OWN_BREAKDOWN_GROUPS)
+      .default('token'),
+    then: Joi.string<BreakdownGroup>().valid(...OWN_BREAKDOWN_GROUPS),
+    format: FORMAT,
+  }),
+  reply: BREAKDOWN_REPLY,
+  files: [CSV],
+  handler: ({ deps, query, login }) => breakdownOf(deps, query, login.user.id),
+});
+
+const overview = defineOperation({
+  id: 'getOverview',
+  method: 'GET',
+  path: '/api/overview',
+  area: 'stats',
+  summary: 'Whether everything is all right: traffic, channels, nodes, and what needs attention',
+  description:
+    'Parts that change rarely are up to half a minute old, and what other callers were told a moment ago is told again: it is cheap to ask every few seconds.',
+  access: 'auditor',
+  query: Joi.object<OverviewQuery, true>({
+    ...SPAN,
+    day_timestamp: SECONDS.description(
+      'When the day began that `today` is about, in unix seconds; of the UTC day if not given.',
+    ),
+  }),
+  reply: OVERVIEW_REPLY,
+  async handler({ deps, query }) {
+    const today = Math.floor(deps.now() / 1_000 / DAY_S) * DAY_S;
+    const { day_timestamp: day = today } = query;
+    const span = spanOf(query, MAX_SERIES_DAYS);
+    const { plans } = deps.gateway.channels.current;
+    return overviewWire(
+      await getOverview(
+        deps,
+        { ...span, dayFromMs: day * 1_000 },
+        (model) => plans.get(model)?.answers.slice(1) ?? [],
+      ),
+    );
+  },
+});
+
+function seriesQueryOf(query: SeriesListQuery) {
+  const keys = query.keys?.split(',');
+  if ((keys?.length ?? 0) > MAX_KEYS) throw invalid('keys', `keys may be ${MAX_KEYS} at most.`);
+  return {
+    ...(keys === undefined ? {} : { keys }),
+    ...spanOf(query, MAX_SERIES_DAYS),
+    group: query.group,
+    ...(query.user_id === undefined ? {} : { owner: query.user_id }),
+  };
+}
+
+async function breakdownOf(
+  deps: StatsDeps,
+  query: OwnBreakdownQuery,
+  owner: number | undefined,
+): Promise<BreakdownWire | FileReply> {
+  const { by, then, format } = query;
+  const groups = then === undefined || then === by ? [by] : [by, then];
+  const found = breakdownWire(
+    await usageBreakdown(deps, {
+      ...spanOf(query, groups.includes('hour') ? MAX_HOURS_DAYS : MAX_BREAKDOWN_DAYS),
+      by: groups,
+      ...(owner === undefined ? {} : { owner }),
+    }),
+  );
+  if (format === 'json') return found;
+  const cells = found.rows.map((row) =>
+    BREAKDOWN_COLUMNS.map((column) => {
+      const cell = row[column];
+      return typeof cell === 'boolean' ? String(cell) : cell;
+    }),
+  );
+  return new FileReply(CSV, 'spend.csv', csvOf(BREAKDOWN_COLUMNS, cells));
+}
+
+function spanOf(
+  { start_timestamp: start, end_timestamp: end }: SpanQuery,
+  maxDays: number,
+): { readonly fromMs: number; readonly toMs: number } {
+  if (end <= start) {
+    throw invalid('end_timestamp', 'end_timestamp must be later than start_timestamp.');
+  }
+  if (end - start > maxDays * DAY_S) {
+    throw invalid('start_timestamp', `The span may be ${maxDays} days long at most.`);
+  }
+  return { fromMs: start * 1_000, toMs: end * 1_000 };
+}
+
+export const STATS_OPERATIONS: readonly Operation[] = [
+  overview,
+  series,
+  ownSeries,
+  breakdown,
+  ownBreakdown,
+];

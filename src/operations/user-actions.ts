@@ -1,0 +1,67 @@
+import Joi from 'joi';
+import { invalid } from '../management/fields.js';
+import { deleteUser, updateUser, type UserEdit } from '../management/users.js';
+import { ID } from '../wire/lists.js';
+import { QUOTA, USER_OR_NULL, userWire } from '../wire/user.js';
+import { defineOperation, type Operation } from './operation.js';
+import { because, REASON } from './reason.js';
+
+interface ManageBody {
+  id: number;
+  action: 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
+  mode: 'add' | 'subtract' | 'override';
+  value?: number;
+  reason?: string;
+}
+
+const manage = defineOperation({
+  id: 'manageUser',
+  method: 'POST',
+  path: '/api/user/manage',
+  area: 'users',
+  summary: 'Enable, disable, promote, demote or delete an account, or move its quota',
+  description:
+    'Promoting makes the account an admin; only root may do so. `add_quota` takes `value` and a `mode`. Answers with the account, or null once it is deleted.',
+  access: 'admin',
+  body: Joi.object<ManageBody, true>({
+    id: ID.required(),
+    action: Joi.string()
+      .valid('enable', 'disable', 'delete', 'promote', 'demote', 'add_quota')
+      .required(),
+    mode: Joi.string().valid('add', 'subtract', 'override').default('add'),
+    value: QUOTA,
+    reason: REASON,
+  }),
+  reply: USER_OR_NULL,
+  errors: ['permission_denied', 'not_found', 'conflict'],
+  idempotent: true,
+  async handler({ deps, body, actor }) {
+    const manager = because(actor, body.reason);
+    if (body.action === 'delete') {
+      await deleteUser(deps, body.id, manager);
+      return null;
+    }
+    return userWire(deps.now())(await updateUser(deps, body.id, managedEdit(body), manager));
+  },
+});
+
+function managedEdit({ action, mode, value }: ManageBody): UserEdit {
+  switch (action) {
+    case 'enable':
+      return { enabled: true };
+    case 'disable':
+      return { enabled: false };
+    case 'promote':
+      return { role: 10 };
+    case 'demote':
+      return { role: 1 };
+    case 'add_quota':
+      if (value === undefined) throw invalid('value', 'value is required: how much quota.');
+      if (mode === 'override') return { quota: { set: value } };
+      return { quota: { add: mode === 'add' ? value : -value } };
+    case 'delete':
+      return {};
+  }
+}
+
+export const USER_ACTION_OPERATIONS: readonly Operation[] = [manage];

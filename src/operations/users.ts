@@ -1,0 +1,285 @@
+import Joi from 'joi';
+import { inviteUser } from '../management/password-reset.js';
+import {
+  adminNames,
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  updateUser,
+  type UserEdit,
+} from '../management/users.js';
+import { BUDGET_MEMBERS } from '../core/budget.js';
+import { MAX_QUOTA } from '../core/quota.js';
+import type { QuotaChange, Role } from '../store/store.js';
+import {
+  ID,
+  ID_PARAMS,
+  IF_REVISION,
+  LIST_QUERY,
+  listOf,
+  listReply,
+  orderOf,
+  sliceOf,
+  sortOf,
+  type ListQuery,
+  type ListReply,
+} from '../wire/lists.js';
+import { bodyMembers, readMembers, type MembersWire } from '../wire/members.js';
+import { QUOTA, ROLE, STATUS, USER, USER_SORTS, userWire, type UserWire } from '../wire/user.js';
+import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { orPresent } from './present.js';
+import { because, REASON, REASON_QUERY } from './reason.js';
+import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
+
+interface FilterQuery extends ListQuery {
+  role?: Role;
+  status?: 1 | 2;
+  sort?: string;
+}
+
+interface SearchQuery extends FilterQuery {
+  keyword?: string;
+}
+
+type BudgetBody = Partial<MembersWire<typeof BUDGET_MEMBERS>>;
+
+interface CreateBody extends BudgetBody {
+  username: string;
+  password: string;
+  email?: string;
+  display_name?: string;
+  role: Role;
+  status: 1 | 2;
+  quota: number;
+  reason?: string;
+}
+
+interface InviteBody extends BudgetBody {
+  username: string;
+  email: string;
+  display_name?: string;
+  role: Role;
+  quota: number;
+  reason?: string;
+}
+
+interface UpdateBody extends BudgetBody {
+  id: number;
+  if_revision?: string;
+  username?: string;
+  password?: string;
+  email?: string;
+  display_name?: string;
+  role?: Role;
+  status?: 1 | 2;
+  quota?: number;
+  add_quota?: number;
+  reason?: string;
+}
+
+const FILTER = {
+  ...LIST_QUERY,
+  role: ROLE.empty(''),
+  status: STATUS.empty(''),
+  sort: sortOf(USER_SORTS, 'newest first'),
+};
+
+const list = defineOperation({
+  id: 'listUsers',
+  method: 'GET',
+  path: '/api/user',
+  area: 'users',
+  summary: 'All accounts',
+  access: 'auditor',
+  query: Joi.object<FilterQuery, true>(FILTER),
+  reply: listOf(USER),
+  handler: ({ deps, query }) => listed(deps, query),
+});
+
+const search = defineOperation({
+  id: 'searchUsers',
+  method: 'GET',
+  path: '/api/user/search',
+  area: 'users',
+  summary: 'Search accounts by part of a name or address, or by id',
+  access: 'auditor',
+  query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
+  reply: listOf(USER),
+  handler: ({ deps, query }) => listed(deps, query),
+});
+
+async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<UserWire>> {
+  const { keyword, role, status } = query;
+  const order = orderOf(USER_SORTS, query.sort);
+  const found = await listUsers(deps, {
+    ...sliceOf(query),
+    ...(keyword === undefined ? {} : { keyword }),
+    ...(role === undefined ? {} : { role }),
+    ...(status === undefined ? {} : { enabled: status === 1 }),
+    ...(order === undefined ? {} : { order }),
+  });
+  return listReply(found, query, userWire(deps.now()));
+}
+
+const listAdmins = defineOperation({
+  id: 'listAdmins',
+  method: 'GET',
+  path: '/api/user/admins',
+  area: 'users',
+  summary: 'Whom to ask for what only admins may do',
+  description:
+    'The display names of up to five admins, or the names of those without one. If everybody may register, nobody is named.',
+  access: 'login',
+  reply: Joi.array<string[]>().items(Joi.string()).required(),
+  handler: ({ deps }) => (deps.accounts.registration ? [] : adminNames(deps)),
+});
+
+const get = defineOperation({
+  id: 'getUser',
+  method: 'GET',
+  path: '/api/user/:id',
+  area: 'users',
+  summary: 'One account',
+  access: 'auditor',
+  params: ID_PARAMS,
+  reply: USER,
+  errors: ['not_found'],
+  handler: async ({ deps, params }) => userWire(deps.now())(await getUser(deps, params.id)),
+});
+
+const create = defineOperation({
+  id: 'createUser',
+  method: 'POST',
+  path: '/api/user',
+  area: 'users',
+  summary: 'Make an account',
+  description: 'Its role must be below your own.',
+  access: 'admin',
+  body: Joi.object<CreateBody, true>({
+    username: USERNAME.required(),
+    password: PASSWORD.required(),
+    email: EMAIL.empty(''),
+    display_name: DISPLAY_NAME.empty(''),
+    role: ROLE.default(1),
+    status: STATUS.default(1),
+    quota: QUOTA.default(0),
+    ...bodyMembers(BUDGET_MEMBERS),
+    reason: REASON,
+  }),
+  reply: USER,
+  errors: ['permission_denied', 'conflict'],
+  idempotent: true,
+  async handler({ deps, body, actor }) {
+    const { username, password, email, display_name: displayName, role, status, quota } = body;
+    const draft = {
+      ...{ username, password, email, displayName, role, enabled: status === 1, quota },
+      ...readMembers(BUDGET_MEMBERS, body),
+    };
+    return userWire(deps.now())(await createUser(deps, draft, because(actor, body.reason)));
+  },
+});
+
+const invite = defineOperation({
+  id: 'inviteUser',
+  method: 'POST',
+  path: '/api/user/invite',
+  area: 'users',
+  summary: 'Make an account, and mail its owner a code to set a password',
+  description:
+    'Until then nobody knows a password for it. The code is good for 24 hours; the mail has a link if `server.public_url` is set. If the mail cannot be sent, the answer is 502, but the account exists: `mailPasswordReset` sends another.',
+  access: 'admin',
+  body: Joi.object<InviteBody, true>({
+    username: USERNAME.required(),
+    email: EMAIL.required(),
+    display_name: DISPLAY_NAME.empty(''),
+    role: ROLE.default(1),
+    quota: QUOTA.default(0),
+    ...bodyMembers(BUDGET_MEMBERS),
+    reason: REASON,
+  }),
+  reply: USER,
+  errors: ['permission_denied', 'conflict', 'upstream_error'],
+  idempotent: true,
+  async handler({ deps, body, actor }) {
+    const { username, email, display_name: displayName, role, quota } = body;
+    const invitation = {
+      ...{ username, email, displayName, role, quota },
+      ...readMembers(BUDGET_MEMBERS, body),
+    };
+    return userWire(deps.now())(await inviteUser(deps, invitation, because(actor, body.reason)));
+  },
+});
+
+const update = defineOperation({
+  id: 'updateUser',
+  method: 'PUT',
+  path: '/api/user',
+  area: 'users',
+  summary: 'Change an account',
+  description:
+    'Absent members stay as they are. `quota` sets the balance, `add_quota` moves it, both atomically against running traffic. Nobody acts on an equal or higher role. Disabling, and a new password, end all logins of the account.',
+  access: 'admin',
+  body: Joi.object<UpdateBody, true>({
+    id: ID.required(),
+    username: KEEP,
+    password: PASSWORD.empty(''),
+    email: EMAIL.allow('').description('Empty: removes the address.'),
+    display_name: KEEP,
+    role: ROLE,
+    status: STATUS,
+    quota: QUOTA,
+    add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
+    ...bodyMembers(BUDGET_MEMBERS),
+    if_revision: IF_REVISION,
+    reason: REASON,
+  }).oxor('quota', 'add_quota'),
+  reply: USER,
+  beside: { data: USER },
+  errors: ['permission_denied', 'not_found', 'conflict'],
+  async handler({ deps, body, actor }) {
+    const { id, username, password, display_name: displayName, role, status } = body;
+    const edit: UserEdit = {
+      ...{ username, password, displayName, role },
+      email: body.email === '' ? null : body.email,
+      enabled: status === undefined ? undefined : status === 1,
+      quota: quotaChange(body),
+      ...readMembers(BUDGET_MEMBERS, body),
+    };
+    const view = userWire(deps.now());
+    const updated = updateUser(deps, id, edit, because(actor, body.reason), body.if_revision);
+    return view(await orPresent(updated, async () => view(await getUser(deps, id))));
+  },
+});
+
+const remove = defineOperation({
+  id: 'deleteUser',
+  method: 'DELETE',
+  path: '/api/user/:id',
+  area: 'users',
+  summary: 'Delete an account, with its keys',
+  access: 'admin',
+  params: ID_PARAMS,
+  query: REASON_QUERY,
+  errors: ['permission_denied', 'not_found'],
+  async handler({ deps, params, query, actor }) {
+    await deleteUser(deps, params.id, because(actor, query.reason));
+    return null;
+  },
+});
+
+function quotaChange({ quota, add_quota: added }: UpdateBody): QuotaChange | undefined {
+  if (quota !== undefined) return { set: quota };
+  return added === undefined ? undefined : { add: added };
+}
+
+export const USER_OPERATIONS: readonly Operation[] = [
+  list,
+  search,
+  listAdmins,
+  get,
+  create,
+  invite,
+  update,
+  remove,
+];
