@@ -33,16 +33,16 @@ import type {
   User,
   UserQuery,
 } from '../store/store.js';
-import type { NodesWire } from '../wire/node.js';
-import type { OverviewWire } from '../wire/overview.js';
-import type { PriceChangeWire, PricesWire } from '../wire/price.js';
+import type { NodesWire } from '../shapes/node.js';
+import type { OverviewWire } from '../shapes/overview.js';
+import type { PriceChangeWire, PricesWire } from '../shapes/price.js';
 import type { ExampleDraft } from '../management/examples.js';
-import type { ExampleContent, ExampleWire } from '../wire/example.js';
-import type { ListedRequestWire, RequestWire } from '../wire/request.js';
-import type { SessionWire } from '../wire/session.js';
-import type { BreakdownWire } from '../wire/stats.js';
-import type { DiscoveredWire } from '../wire/discovered.js';
-import type { ExplainedWire } from '../wire/explained.js';
+import type { ExampleContent, ExampleWire } from '../shapes/example.js';
+import type { ListedRequestWire, RequestWire } from '../shapes/request.js';
+import type { SessionWire } from '../shapes/session.js';
+import type { BreakdownWire } from '../shapes/stats.js';
+import type { DiscoveredWire } from '../shapes/discovered.js';
+import type { ExplainedWire } from '../shapes/explained.js';
 
 /** A request that is asked about. */
 export interface ExplainQuery {

@@ -10,9 +10,9 @@ import type {
 } from '../management/channel-views.js';
 import { findProvider } from '../providers/index.js';
 import type { Order } from '../store/store.js';
-import { CHANNEL_SORTS, channelWire, REASONS } from '../wire/channel.js';
-import { inForceWire } from '../wire/in-force.js';
-import { testedWire } from '../wire/tested.js';
+import { CHANNEL_SORTS, channelWire, REASONS } from '../shapes/channel.js';
+import { inForceWire } from '../shapes/in-force.js';
+import { testedWire } from '../shapes/tested.js';
 import type { ChannelChanged } from './backend.js';
 import {
   credentialsOf,

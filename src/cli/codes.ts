@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { NEVER_EXPIRES } from '../core/token.js';
 import type { RedemptionCode } from '../store/store.js';
-import { batchWire, codeWire, STATUS_NAMES } from '../wire/code.js';
+import { batchWire, codeWire, STATUS_NAMES } from '../shapes/code.js';
 import { UsageError } from './errors.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, moment, table } from './text.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { documentsOfFile, textOfBytes, textOfDocuments } from '../core/documents-in.js';
-import type { ExampleContent } from '../wire/example.js';
+import type { ExampleContent } from '../shapes/example.js';
 import { UsageError } from './errors.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { moment, table } from './text.js';

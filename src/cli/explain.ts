@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { ExplainedWire } from '../wire/explained.js';
+import type { ExplainedWire } from '../shapes/explained.js';
 import type { ExplainQuery } from './backend.js';
 import { resolveKey } from './keys.js';
 import { onGateway, type CliIo, type Session } from './session.js';

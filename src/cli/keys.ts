@@ -13,7 +13,7 @@ import {
   type TokenStatus,
 } from '../core/token.js';
 import type { TokenChange, TokenOrder, User } from '../store/store.js';
-import { TOKEN_SORTS, tokenWire } from '../wire/key.js';
+import { TOKEN_SORTS, tokenWire } from '../shapes/key.js';
 import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { RefusedError, UsageError } from './errors.js';
 import { confirm, namedUser, onGateway, type CliIo, type Session } from './session.js';

@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
 import type { User } from '../store/store.js';
 import { createApiClient, GatewayUnreachableError } from './api-client.js';
-import { readUser } from '../wire/user.js';
+import { readUser } from '../shapes/user.js';
 import { forgetLogin, readLogin, saveLogin } from './saved-login.js';
 import { RefusedError, UsageError } from './errors.js';
 import {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SessionWire } from '../wire/session.js';
+import type { SessionWire } from '../shapes/session.js';
 import { UsageError } from './errors.js';
 import { namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { moment, table } from './text.js';

@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
 import type { FoundOne } from '../management/requests.js';
 import type { AuditChange, AuditEntry, LogSlice, UsageQuery } from '../store/store.js';
-import { auditWire, statsWire, usageWire } from '../wire/log.js';
-import { refusedWire } from '../wire/refused.js';
+import { auditWire, statsWire, usageWire } from '../shapes/log.js';
+import { refusedWire } from '../shapes/refused.js';
 import { addRequestCommand } from './request.js';
 import { namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';

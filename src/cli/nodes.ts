@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { NodesWire } from '../wire/node.js';
+import type { NodesWire } from '../shapes/node.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { moment, names, table } from './text.js';
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { TagView } from '../management/tags.js';
-import type { OverviewWire } from '../wire/overview.js';
-import { MAX_SERIES_DAYS } from '../wire/stats.js';
+import type { OverviewWire } from '../shapes/overview.js';
+import { MAX_SERIES_DAYS } from '../shapes/stats.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts, names, table } from './text.js';
 import { duration } from './values.js';

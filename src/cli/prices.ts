@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { PriceWire } from '../wire/price.js';
+import type { PriceWire } from '../shapes/price.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, moment, table } from './text.js';
 import { past } from './values.js';

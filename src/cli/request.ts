@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { RequestWire } from '../wire/request.js';
+import type { RequestWire } from '../shapes/request.js';
 import { onGateway, type CliIo } from './session.js';
 import { amount, facts, moment, table } from './text.js';
 

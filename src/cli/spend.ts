@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { BREAKDOWN_GROUPS, type BreakdownGroup } from '../management/usage-breakdown.js';
-import type { BreakdownRowWire } from '../wire/stats.js';
+import type { BreakdownRowWire } from '../shapes/stats.js';
 import { namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, moment, table } from './text.js';
 import { past } from './values.js';

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { BUDGET_MEMBERS } from '../core/budget.js';
 import type { UserEdit } from '../management/users.js';
 import type { Role, User, UserOrder } from '../store/store.js';
-import { USER_SORTS, userWire } from '../wire/user.js';
+import { USER_SORTS, userWire } from '../shapes/user.js';
 import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { UsageError } from './errors.js';
 import { addLoginListCommands } from './logins.js';

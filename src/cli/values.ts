@@ -3,7 +3,7 @@ import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import { AMBIGUOUS_RANGE, isAmbiguousRange } from '../management/addresses.js';
 import type { Slice } from '../store/store.js';
-import { orderOf } from '../wire/lists.js';
+import { orderOf } from '../shapes/lists.js';
 import { UsageError } from './errors.js';
 
 const SECONDS: Readonly<Record<string, number>> = {

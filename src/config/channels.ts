@@ -14,7 +14,7 @@ import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
 import { channelMistakes, sealSettings } from '../providers/settings.js';
 import type { DeclaredChannel } from '../store/store.js';
-import { fileMembers, readMembers, type MembersFile } from '../wire/members.js';
+import { fileMembers, readMembers, type MembersFile } from '../shapes/members.js';
 
 /** A channel of the configuration. Its credentials stay in this process: the store gets only `declared`. */
 export interface ConfiguredChannel {

@@ -8,7 +8,7 @@ import type { Explain } from '../gateway/look/explain.js';
 import type { IngressDialect } from '../ingress/dialect.js';
 import { ADMIN_ROLE } from '../management/audit.js';
 import type { Store } from '../store/store.js';
-import { explainedWire, type ExplainedWire } from '../wire/explained.js';
+import { explainedWire, type ExplainedWire } from '../shapes/explained.js';
 
 /** `only`: instead of a ranking, and nothing is sent. `after`: with the reply to a request that is served. */
 export type Explaining = 'only' | 'after' | undefined;

@@ -20,7 +20,7 @@ import { Trace } from '../gateway/trace.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
-import type { ExplainedWire } from '../wire/explained.js';
+import type { ExplainedWire } from '../shapes/explained.js';
 import { callerOf, type Authenticate, type Identity, type ReadSigned } from './authentication.js';
 import { readJsonBody, tooLate } from './body.js';
 import { addressBlock, clientAddress, type AddressList } from './client-address.js';

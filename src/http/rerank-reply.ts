@@ -7,7 +7,7 @@ import { nextTurn } from '../core/turns.js';
 import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';
-import type { ExplainedWire } from '../wire/explained.js';
+import type { ExplainedWire } from '../shapes/explained.js';
 import { mustBeTaken, readOnForAWhile } from './connections.js';
 import { sendError } from './error-reply.js';
 import { withExplanation, withExplanationInSteps } from './explained.js';

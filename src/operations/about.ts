@@ -1,8 +1,8 @@
 import Joi from 'joi';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { liveBuilds } from '../management/nodes.js';
-import { REQUIRED_COUNT } from '../wire/counts.js';
-import { USER, userWire, type UserWire } from '../wire/user.js';
+import { REQUIRED_COUNT } from '../shapes/counts.js';
+import { USER, userWire, type UserWire } from '../shapes/user.js';
 import { defineOperation, type Operation } from './operation.js';
 
 interface AboutWire {

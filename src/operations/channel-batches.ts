@@ -1,11 +1,11 @@
 import Joi from 'joi';
 import { deleteChannels, editChannels, switchChannels } from '../management/channels.js';
-import { TAG, textOf } from '../wire/channel.js';
-import { REQUIRED_COUNT } from '../wire/counts.js';
-import { STATUS } from '../wire/user.js';
-import { IN_FORCE, type InForceWire } from '../wire/in-force.js';
+import { TAG, textOf } from '../shapes/channel.js';
+import { REQUIRED_COUNT } from '../shapes/counts.js';
+import { STATUS } from '../shapes/user.js';
+import { IN_FORCE, type InForceWire } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
-import { ID } from '../wire/lists.js';
+import { ID } from '../shapes/lists.js';
 import { defineOperation, type Operation, type OperationDeps } from './operation.js';
 import { because, IDS, REASON } from './reason.js';
 

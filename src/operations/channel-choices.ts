@@ -7,8 +7,8 @@ import {
   type ProviderView,
   type ServedModel,
 } from '../management/channel-views.js';
-import { BECAUSE, SETTING_OR_NULL, type SettingValue } from '../wire/channel.js';
-import { ID } from '../wire/lists.js';
+import { BECAUSE, SETTING_OR_NULL, type SettingValue } from '../shapes/channel.js';
+import { ID } from '../shapes/lists.js';
 import { defineOperation, type Operation } from './operation.js';
 
 interface ModelWire {

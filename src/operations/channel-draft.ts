@@ -10,9 +10,9 @@ import {
   type ChannelBody,
   type Models,
   type SettingValue,
-} from '../wire/channel.js';
-import { STATUS } from '../wire/user.js';
-import { mapOf } from '../wire/lists.js';
+} from '../shapes/channel.js';
+import { STATUS } from '../shapes/user.js';
+import { mapOf } from '../shapes/lists.js';
 import { REASON } from './reason.js';
 
 /** What a new channel is made from, or a draft of one is tried with. */

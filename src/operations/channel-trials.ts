@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { listUpstreamModels, testChannel, testDraft } from '../management/channel-trials.js';
-import { TESTED, testedWire } from '../wire/tested.js';
-import { ID_PARAMS } from '../wire/lists.js';
+import { TESTED, testedWire } from '../shapes/tested.js';
+import { ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation, type Operation } from './operation.js';
 import { because, REASON } from './reason.js';
 import { CREATE_BODY, draftOf, NAME, type CreateBody } from './channel-draft.js';

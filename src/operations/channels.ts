@@ -27,9 +27,9 @@ import {
   SECRET,
   type ChannelBody,
   type ChannelWire,
-} from '../wire/channel.js';
-import { STATUS } from '../wire/user.js';
-import { IN_FORCE, type InForceWire } from '../wire/in-force.js';
+} from '../shapes/channel.js';
+import { STATUS } from '../shapes/user.js';
+import { IN_FORCE, type InForceWire } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import {
   ID,
@@ -44,7 +44,7 @@ import {
   sortOf,
   type ListQuery,
   type ListReply,
-} from '../wire/lists.js';
+} from '../shapes/lists.js';
 import { defineOperation, type Operation, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';

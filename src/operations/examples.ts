@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { deleteExample, getExample, listExamples, saveExample } from '../management/examples.js';
-import { exampleWire, type ExampleContent, type ExampleWire } from '../wire/example.js';
-import { ID, ID_PARAMS } from '../wire/lists.js';
+import { exampleWire, type ExampleContent, type ExampleWire } from '../shapes/example.js';
+import { ID, ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation, type Operation } from './operation.js';
 
 interface SaveBody {

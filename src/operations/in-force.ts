@@ -1,5 +1,5 @@
 import { awaitInForce } from '../management/in-force.js';
-import { inForceWire, type InForceWire } from '../wire/in-force.js';
+import { inForceWire, type InForceWire } from '../shapes/in-force.js';
 import type { OperationDeps } from './operation.js';
 
 /**

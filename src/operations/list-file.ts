@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { GatewayError } from '../core/errors.js';
 import type { Page, Slice } from '../store/store.js';
-import { LIST_QUERY, listReply, sliceOf, type ListQuery } from '../wire/lists.js';
+import { LIST_QUERY, listReply, sliceOf, type ListQuery } from '../shapes/lists.js';
 import { csvOf, csvRows } from './csv.js';
 import { FileReply } from './operation.js';
 

@@ -14,7 +14,7 @@ import type {
   UsageEntry,
   UsageQuery,
 } from '../store/store.js';
-import { COUNT } from '../wire/counts.js';
+import { COUNT } from '../shapes/counts.js';
 import {
   AUDIT_REPLY,
   auditWire,
@@ -28,7 +28,7 @@ import {
   type AuditWire,
   type OwnUsageWire,
   type UsageWire,
-} from '../wire/log.js';
+} from '../shapes/log.js';
 import {
   OWN_REFUSED_REPLY,
   ownRefusedWire,
@@ -36,7 +36,7 @@ import {
   refusedWire,
   type OwnRefusedWire,
   type RefusedWire,
-} from '../wire/refused.js';
+} from '../shapes/refused.js';
 import {
   LISTED_REQUEST,
   listedWire,
@@ -44,8 +44,8 @@ import {
   ownListedWire,
   type ListedRequestWire,
   type OwnListedRequestWire,
-} from '../wire/request.js';
-import { ID, listOf } from '../wire/lists.js';
+} from '../shapes/request.js';
+import { ID, listOf } from '../shapes/lists.js';
 import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from './list-file.js';
 import { defineOperation, type Operation, type OperationDeps } from './operation.js';
 

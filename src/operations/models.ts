@@ -2,8 +2,8 @@ import Joi from 'joi';
 import { widestRoom, type Room } from '../core/eligibility.js';
 import { listCallableModels, type CallableModel } from '../management/models.js';
 import { listPriceChanges } from '../management/price-changes.js';
-import { COUNT } from '../wire/counts.js';
-import { SECONDS } from '../wire/log.js';
+import { COUNT } from '../shapes/counts.js';
+import { SECONDS } from '../shapes/log.js';
 import {
   PRICE,
   PRICE_CHANGE,
@@ -13,7 +13,7 @@ import {
   priceWire,
   type PriceChangeWire,
   type PriceWire,
-} from '../wire/price.js';
+} from '../shapes/price.js';
 import { defineOperation, type Operation } from './operation.js';
 
 interface PriceChangesQuery {

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { listNodes } from '../management/nodes.js';
-import { NODES_REPLY, nodesWire, type NodesWire } from '../wire/node.js';
+import { NODES_REPLY, nodesWire, type NodesWire } from '../shapes/node.js';
 import { defineOperation, type Operation } from './operation.js';
 
 const list = defineOperation({

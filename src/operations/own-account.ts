@@ -4,7 +4,7 @@ import { accountNamed } from '../management/attempts.js';
 import { logIn } from '../management/log-in.js';
 import { redeemCode } from '../management/redeem.js';
 import { deleteSelf, registerUser, updateSelf, type WithNewAddress } from '../management/users.js';
-import { QUOTA, USER, userWire, type UserWire } from '../wire/user.js';
+import { QUOTA, USER, userWire, type UserWire } from '../shapes/user.js';
 import { sessionCookieHeader } from '../http/login.js';
 import { defineOperation, Reply, type Operation, type OperationDeps } from './operation.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { accountNamed } from '../management/attempts.js';
 import { mailResetCode, mailResetTo, resetPassword } from '../management/password-reset.js';
-import { ID_PARAMS } from '../wire/lists.js';
+import { ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation, Reply, type Operation } from './operation.js';
 import { because, REASON } from './reason.js';
 import { EMAIL, PASSWORD } from './user-fields.js';

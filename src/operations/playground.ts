@@ -11,7 +11,7 @@ import type { Trial } from '../gateway/look/trial.js';
 import { readDocument } from '../ingress/cohere.js';
 import { fieldsOf } from '../ingress/read.js';
 import type { Credential } from '../store/store.js';
-import { ID } from '../wire/lists.js';
+import { ID } from '../shapes/lists.js';
 import { ADMIN_ROLE, recordAudit, type Actor } from '../management/audit.js';
 import { asGatewayError } from '../http/error-reply.js';
 import { defineOperation, type Operation, type OperationDeps } from './operation.js';

@@ -2,8 +2,8 @@ import Joi from 'joi';
 import type { Offer } from '../gateway/rank.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { AttemptEnd, Trace } from '../gateway/trace.js';
-import { REQUIRED_COUNT } from '../wire/counts.js';
-import { ID } from '../wire/lists.js';
+import { REQUIRED_COUNT } from '../shapes/counts.js';
+import { ID } from '../shapes/lists.js';
 import type { OperationDeps } from './operation.js';
 
 type ScoreScale = Offer['scale'];

@@ -14,7 +14,7 @@ import {
   type FreshCode,
 } from '../management/redemption-codes.js';
 import type { RedemptionChange } from '../store/store.js';
-import { REQUIRED_COUNT } from '../wire/counts.js';
+import { REQUIRED_COUNT } from '../shapes/counts.js';
 import {
   ID,
   ID_PARAMS,
@@ -25,7 +25,7 @@ import {
   sliceOf,
   type ListQuery,
   type ListReply,
-} from '../wire/lists.js';
+} from '../shapes/lists.js';
 import { csvOf } from './csv.js';
 import {
   BATCH,
@@ -39,7 +39,7 @@ import {
   type CodeStatus,
   type BatchWire,
   type CodeWire,
-} from '../wire/code.js';
+} from '../shapes/code.js';
 import { defineOperation, FileReply, type Operation, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { newest, noRequest } from '../management/requests.js';
-import { OWN_REQUEST, ownRequestWire, REQUEST, requestWire } from '../wire/request.js';
+import { OWN_REQUEST, ownRequestWire, REQUEST, requestWire } from '../shapes/request.js';
 import { defineOperation, type Operation } from './operation.js';
 
 interface RequestParams {

@@ -8,10 +8,10 @@ import type { ExplainAsk } from '../gateway/look/explain.js';
 import type { Actor } from '../management/audit.js';
 import { probeAddress } from '../management/channel-trials.js';
 import { getToken } from '../management/tokens.js';
-import { EXPLAINED, explainedWire } from '../wire/explained.js';
-import { SECRET, SETTING, type SettingValue } from '../wire/channel.js';
-import { DISCOVERED, discoveredWire } from '../wire/discovered.js';
-import { ID, mapOf } from '../wire/lists.js';
+import { EXPLAINED, explainedWire } from '../shapes/explained.js';
+import { SECRET, SETTING, type SettingValue } from '../shapes/channel.js';
+import { DISCOVERED, discoveredWire } from '../shapes/discovered.js';
+import { ID, mapOf } from '../shapes/lists.js';
 import { defineOperation, type Operation, type OperationDeps } from './operation.js';
 
 interface ExplainBody {

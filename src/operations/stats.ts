@@ -14,9 +14,9 @@ import {
   usageSeries,
   type SeriesGroup,
 } from '../management/usage-series.js';
-import { ID } from '../wire/lists.js';
-import { SECONDS } from '../wire/log.js';
-import { OVERVIEW_REPLY, overviewWire } from '../wire/overview.js';
+import { ID } from '../shapes/lists.js';
+import { SECONDS } from '../shapes/log.js';
+import { OVERVIEW_REPLY, overviewWire } from '../shapes/overview.js';
 import {
   BREAKDOWN_COLUMNS,
   BREAKDOWN_REPLY,
@@ -25,7 +25,7 @@ import {
   SERIES_REPLY,
   seriesWire,
   type BreakdownWire,
-} from '../wire/stats.js';
+} from '../shapes/stats.js';
 import { csvOf } from './csv.js';
 import { defineOperation, FileReply, type Operation } from './operation.js';
 

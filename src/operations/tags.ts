@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { disableTag, editTag, enableTag, listTags, type TagWrite } from '../management/tags.js';
 import { invalid } from '../management/fields.js';
-import { SHARED_BODY, sharedEdit, type SharedBody } from '../wire/channel.js';
+import { SHARED_BODY, sharedEdit, type SharedBody } from '../shapes/channel.js';
 import {
   SWITCHED_REPLY,
   switchedWire,
@@ -9,10 +9,10 @@ import {
   tagWire,
   type SwitchedWire,
   type TagWire,
-} from '../wire/tag.js';
-import { IN_FORCE, type InForceWire } from '../wire/in-force.js';
+} from '../shapes/tag.js';
+import { IN_FORCE, type InForceWire } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
-import { ID } from '../wire/lists.js';
+import { ID } from '../shapes/lists.js';
 import { defineOperation, type Operation, type OperationDeps } from './operation.js';
 import { because, REASON } from './reason.js';
 

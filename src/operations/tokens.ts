@@ -19,10 +19,10 @@ import type { Actor, ManagementDeps } from '../management/audit.js';
 import { hashSecret } from '../management/secrets.js';
 import { userNames } from '../management/user-names.js';
 import type { QuotaChange, TokenChange, TokenQuery } from '../store/store.js';
-import { REQUIRED_COUNT } from '../wire/counts.js';
-import { ID, ID_PARAMS, IF_REVISION, listOf, orderOf, sortOf } from '../wire/lists.js';
-import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from '../wire/budget.js';
-import { QUOTA, STATUS } from '../wire/user.js';
+import { REQUIRED_COUNT } from '../shapes/counts.js';
+import { ID, ID_PARAMS, IF_REVISION, listOf, orderOf, sortOf } from '../shapes/lists.js';
+import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from '../shapes/budget.js';
+import { QUOTA, STATUS } from '../shapes/user.js';
 import {
   EXPIRED_TIME,
   NAMES,
@@ -35,7 +35,7 @@ import {
   tokenWire,
   type PolicyBody,
   type TokenWire,
-} from '../wire/key.js';
+} from '../shapes/key.js';
 import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from './list-file.js';
 import { defineOperation, type Operation } from './operation.js';
 import { orPresent } from './present.js';

@@ -1,8 +1,8 @@
 import Joi from 'joi';
 import { invalid } from '../management/fields.js';
 import { deleteUser, updateUser, type UserEdit } from '../management/users.js';
-import { ID } from '../wire/lists.js';
-import { QUOTA, USER_OR_NULL, userWire } from '../wire/user.js';
+import { ID } from '../shapes/lists.js';
+import { QUOTA, USER_OR_NULL, userWire } from '../shapes/user.js';
 import { defineOperation, type Operation } from './operation.js';
 import { because, REASON } from './reason.js';
 

@@ -24,9 +24,9 @@ import {
   sortOf,
   type ListQuery,
   type ListReply,
-} from '../wire/lists.js';
-import { bodyMembers, readMembers, type MembersWire } from '../wire/members.js';
-import { QUOTA, ROLE, STATUS, USER, USER_SORTS, userWire, type UserWire } from '../wire/user.js';
+} from '../shapes/lists.js';
+import { bodyMembers, readMembers, type MembersWire } from '../shapes/members.js';
+import { QUOTA, ROLE, STATUS, USER, USER_SORTS, userWire, type UserWire } from '../shapes/user.js';
 import { defineOperation, type Operation, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';

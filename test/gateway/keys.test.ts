@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import { createChannel } from '../../src/management/channels.js';
 import { listChannels } from '../../src/management/channel-views.js';
-import { channelWire } from '../../src/wire/channel.js';
+import { channelWire } from '../../src/shapes/channel.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { opened } from '../support/opened.js';
 import { until } from '../support/until.js';

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { Owned } from '../../src/core/memory.js';
 import { withExplanationInSteps } from '../../src/http/explained.js';
 import { updateChannel } from '../../src/management/channels.js';
-import type { ExplainedWire } from '../../src/wire/explained.js';
-import { EXPLAINED } from '../../src/wire/explained.js';
+import type { ExplainedWire } from '../../src/shapes/explained.js';
+import { EXPLAINED } from '../../src/shapes/explained.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
 

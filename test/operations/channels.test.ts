@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS } from '../../src/core/channel-members.js';
-import { membersWire } from '../../src/wire/members.js';
+import { membersWire } from '../../src/shapes/members.js';
 import { callApi, createAccount, type Account, type ApiReply } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';

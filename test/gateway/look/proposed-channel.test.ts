@@ -4,7 +4,7 @@ import { createDiscover } from '../../../src/gateway/look/discover.js';
 import { Upstream } from '../../../src/gateway/transport/upstream.js';
 import { loadPrompts } from '../../../src/assembly/prompts.js';
 import { allProviders } from '../../../src/providers/index.js';
-import { discoveredWire } from '../../../src/wire/discovered.js';
+import { discoveredWire } from '../../../src/shapes/discovered.js';
 import { startStubs, stubModel, type Stubs } from '../../stubs/server.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
 

@@ -10,7 +10,7 @@ import {
   channelEdit,
   channelWire,
   readChannel,
-} from '../../src/wire/channel.js';
+} from '../../src/shapes/channel.js';
 
 const VIEW: ChannelView = {
   id: 3,

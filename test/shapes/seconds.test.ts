@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { secondFrom, secondsOf } from '../../src/wire/seconds.js';
+import { secondFrom, secondsOf } from '../../src/shapes/seconds.js';
 
 it.each([
   [undefined, null, null],

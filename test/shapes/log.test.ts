@@ -12,7 +12,7 @@ import {
   statsWire,
   USAGE_REPLY,
   usageWire,
-} from '../../src/wire/log.js';
+} from '../../src/shapes/log.js';
 import { usageEntry } from '../support/events.js';
 
 const ENTRY = {
