@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../core/channel.js';
 import type { ChannelView } from '../management/channel-views.js';
 import { inForceWire } from '../shapes/in-force.js';
-import type { ChannelsChanged } from './backend.js';
+import type { ChannelsChanged } from '../client/backend.js';
 import { STATUS } from './channel-text.js';
 import type { Session } from './session.js';
 import { counted, inForceText } from './text.js';

@@ -13,7 +13,7 @@ import type { Order } from '../store/store.js';
 import { CHANNEL_SORTS, channelWire, REASONS } from '../shapes/channel.js';
 import { inForceWire } from '../shapes/in-force.js';
 import { testedWire } from '../shapes/tested.js';
-import type { ChannelChanged } from './backend.js';
+import type { ChannelChanged } from '../client/backend.js';
 import {
   credentialsOf,
   emptyAsNull,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ExplainedWire } from '../shapes/explained.js';
-import type { ExplainQuery } from './backend.js';
+import type { ExplainQuery } from '../client/backend.js';
 import { resolveKey } from './keys.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, table } from './text.js';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { GatewayError } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
 import type { User } from '../store/store.js';
-import { createApiClient, GatewayUnreachableError } from './api-client.js';
+import { createApiClient, GatewayUnreachableError } from '../client/api-client.js';
 import { readUser } from '../shapes/user.js';
 import { forgetLogin, readLogin, saveLogin } from './saved-login.js';
 import { RefusedError, UsageError } from './errors.js';

@@ -4,7 +4,7 @@ import { CONFIG_EXIT_CODE, ConfigError } from '../config/mistakes.js';
 import { GatewayError } from '../core/errors.js';
 import { EncryptionKeyError } from '../assembly/open-store.js';
 import { StoreUnavailableError } from '../store/store.js';
-import { GatewayUnreachableError } from './api-client.js';
+import { GatewayUnreachableError } from '../client/api-client.js';
 import { addChannelCommands } from './channels.js';
 import { addCodeCommands } from './codes.js';
 import { addConfigCommands } from './config.js';

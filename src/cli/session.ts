@@ -5,12 +5,12 @@ import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
 import type { User } from '../store/store.js';
-import { createApiClient, type ApiClient } from './api-client.js';
-import type { Backend } from './backend.js';
+import { createApiClient, type ApiClient } from '../client/api-client.js';
+import type { Backend } from '../client/backend.js';
 import { RefusedError, UsageError } from './errors.js';
-import { createHttpBackend } from './http-backend.js';
+import { createHttpBackend } from '../client/http-backend.js';
 import { readLogin } from './saved-login.js';
-import { openStoreBackend } from './store-backend.js';
+import { openStoreBackend } from '../client/store-backend.js';
 
 /** What the command line uses of the process around it. */
 export interface CliIo {

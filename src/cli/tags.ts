@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { inForceWire } from '../shapes/in-force.js';
 import { switchedWire, tagWire } from '../shapes/tag.js';
-import type { TagChanged } from './backend.js';
+import type { TagChanged } from '../client/backend.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { counted, inForceText, moment, table } from './text.js';
 

@@ -24,7 +24,7 @@ import { readUser, USER_SORTS } from '../shapes/user.js';
 import { readAudit, readStats, readUsage } from '../shapes/log.js';
 import { PAGE_SIZE, type ApiClient } from './api-client.js';
 import type { Backend, ChannelChanged, ChannelsChanged, Enforced, TagChanged } from './backend.js';
-import { present } from './values.js';
+import { present } from '../cli/values.js';
 
 const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 const AUDITOR_ROLE = 5;

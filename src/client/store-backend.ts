@@ -71,7 +71,7 @@ import { sessionWire } from '../shapes/session.js';
 import { breakdownWire } from '../shapes/stats.js';
 import { discoveredWire } from '../shapes/discovered.js';
 import type { Backend, ChannelChanged, Enforced } from './backend.js';
-import { UsageError } from './errors.js';
+import { UsageError } from '../cli/errors.js';
 
 /** Somebody is waiting for the answer. */
 const CONNECT_TIMEOUT_MS = 3_000;
