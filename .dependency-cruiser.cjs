@@ -98,7 +98,8 @@ module.exports = {
       '^src/gateway/policies',
       [
         '^src/core',
-        '^src/gateway/(rank|scope|trace|events|channel-health|channel-limits|shared-replies|failover|job|job-key|loggable|route|channel-places|places-of-channel)\\.ts$',
+        '^src/gateway/(rank|scope|trace|events|shared-replies|failover|job|job-key|loggable)\\.ts$',
+        '^src/gateway/channels/(health|limits|places|concurrency|route)\\.ts$',
         'lru-cache',
       ],
       'a capability is a function around Rank, Attempt or Turn, and knows no other',
@@ -106,7 +107,10 @@ module.exports = {
     {
       name: 'undici-in-upstream-only',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/gateway/(connection-pool|connector|exchange)\\.ts$' },
+      from: {
+        path: '^src',
+        pathNot: '^src/gateway/transport/(connection-pool|connector|exchange)\\.ts$',
+      },
       to: { path: 'node_modules/undici' },
     },
     only(
@@ -121,9 +125,9 @@ module.exports = {
       'the control plane: domain functions over the store; a channel is judged by what its provider declares',
     ),
     only(
-      'wire',
-      '^src/wire',
-      ['^src/(core|management|wire)', '^src/store/store\\.ts$', 'joi'],
+      'shapes',
+      '^src/shapes',
+      ['^src/(core|management|shapes)', '^src/store/store\\.ts$', 'joi'],
       'how things look outside: of management and the store it knows the types',
     ),
     only(
@@ -158,10 +162,49 @@ module.exports = {
       to: { path: 'node_modules/(@types/)?nodemailer' },
     },
     only(
+      'operations',
+      '^src/operations',
+      [
+        '^src/(core|gateway|ingress|management|shapes|operations)',
+        '^src/store/store\\.ts$',
+        'joi',
+        '^(node:)?crypto$',
+      ],
+      'the table of operations: what each takes, does and gives, without Express',
+    ),
+    only(
+      'config',
+      '^src/config',
+      [
+        '^src/(core|config|management|providers|shapes)',
+        '^src/store/(store|redis/url)\\.ts$',
+        'joi',
+        'yaml',
+        '^(node:)?(fs|os|path|util)$',
+      ],
+      'the settings: files and the environment become one frozen value; they start nothing',
+    ),
+    {
+      name: 'processes-are-not-parts',
+      comment: 'what builds the parts does not know which process it runs in, but for its name',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(main\\.ts|process/)' },
+      to: { path: '^src/process', pathNot: '^src/process/this-node\\.ts$' },
+    },
+    {
+      name: 'assembly-on-top',
+      comment: 'parts are built by the assembly and never know it',
+      severity: 'error',
+      from: {
+        path: '^src/(core|shapes|ingress|providers|rankers|gateway|store|management|operations|http|telemetry|mail|config)/',
+      },
+      to: { path: '^src/(assembly|client|cli|process)/' },
+    },
+    only(
       'http',
       '^src/http',
       [
-        '^src/(core|gateway|ingress|management|wire|http)',
+        '^src/(core|gateway|ingress|management|shapes|operations|http)',
         '^src/store/store\\.ts$',
         'express',
         'passport',
@@ -202,10 +245,10 @@ module.exports = {
     },
     {
       name: 'cli-never-http',
-      comment: 'what the API and the command line share of how things look is in wire',
+      comment: 'what the API and the command line share of how things look is in shapes',
       severity: 'error',
-      from: { path: '^src/cli/' },
-      to: { path: '^src/http' },
+      from: { path: '^src/(cli|client)/' },
+      to: { path: '^src/(http|operations)' },
     },
     {
       name: 'express-in-http-only',

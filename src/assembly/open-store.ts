@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { keyFile, storeFile } from '../config/data-files.js';
 import type { StoreSettings } from '../config/values.js';
 import { systemCode } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
@@ -243,16 +243,6 @@ function refuseUnlike(
 
 function isNone(credentials: Readonly<Record<string, Secret>>): boolean {
   return Object.keys(credentials).length === 0;
-}
-
-/** The file of the embedded store. */
-export function storeFile(dataDir: string): string {
-  return join(dataDir, 'gateway.db');
-}
-
-/** The file of the key that encrypts channel credentials if no other is given. */
-export function keyFile(dataDir: string): string {
-  return join(dataDir, 'encryption.key');
 }
 
 /**

@@ -61,7 +61,8 @@ import {
   listUsers,
   updateUser,
 } from '../management/users.js';
-import { openStore, storeFile } from '../assembly/open-store.js';
+import { openStore } from '../assembly/open-store.js';
+import { storeFile } from '../config/data-files.js';
 import { loadPrompts } from '../assembly/prompts.js';
 import { nodesWire } from '../shapes/node.js';
 import { overviewWire } from '../shapes/overview.js';

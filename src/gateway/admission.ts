@@ -39,6 +39,12 @@ export interface AdmissionDeps {
   readonly reservationGraceMs: number;
 }
 
+/** A key that was found, with the hash by which it was found. */
+export interface Identity {
+  readonly keyHash: string;
+  readonly credential: Credential;
+}
+
 /** Who calls, and with what: found by the key, judged once the request is known. */
 export interface Caller {
   readonly keyHash: string;

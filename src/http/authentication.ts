@@ -2,21 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
-import { storeAnswers, type Caller } from '../gateway/admission.js';
+import { storeAnswers, type Caller, type Identity } from '../gateway/admission.js';
 import { sha256Of } from '../gateway/transport/body-hash.js';
 import { unknownKey } from '../gateway/key-refusals.js';
 import type { TokenCache } from '../gateway/token-cache.js';
 import type { Secret } from '../core/secret.js';
 import { hashSecret } from '../management/secrets.js';
-import type { Credential } from '../store/store.js';
 import { AddressList, clientAddress } from './client-address.js';
 import { readSignature, signatureFault, SIGV4, type SignatureFault } from './sigv4.js';
-
-/** A key that was found, with the hash by which it was found. */
-export interface Identity {
-  readonly keyHash: string;
-  readonly credential: Credential;
-}
 
 /** Finds the key's token; synchronously if this node already knows it. */
 export type Authenticate = (

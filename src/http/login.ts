@@ -4,12 +4,11 @@ import passport from 'passport';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers } from '../gateway/admission.js';
+import { SESSION_COOKIE } from '../operations/session-cookie.js';
 import { findLogin, type Login, type SessionDeps } from '../management/sessions.js';
 
 /** Finds who is logged in; `undefined` for a caller without credentials. Throws 401 for wrong or expired ones. */
 export type FindLogin = (req: Request, res: Response) => Promise<Login | undefined>;
-
-const SESSION_COOKIE = 'rerank_session';
 
 /** Longer than any session or access token. */
 const MAX_SECRET_CHARACTERS = 256;
@@ -74,19 +73,6 @@ export function createFindLogin(deps: SessionDeps): FindLogin {
       handle(req, res, done);
     });
   };
-}
-
-/** The cookie of a login. It lasts as long as the browser keeps it, and never longer than the login in the store. */
-export function sessionCookieHeader(secret: string, secure: boolean, maxAgeMs: number): string {
-  const attributes = [
-    `${SESSION_COOKIE}=${secret}`,
-    'Path=/',
-    `Max-Age=${Math.floor(maxAgeMs / 1000)}`,
-    'HttpOnly',
-    'SameSite=Strict',
-    ...(secure ? ['Secure'] : []),
-  ];
-  return attributes.join('; ');
 }
 
 /** The session secret that a browser sends. */

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../core/errors.js';
+import { asGatewayError, GatewayError } from '../core/errors.js';
 import { NO_BYTES, Owned } from '../core/memory.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
 import type { TokenPolicy } from '../core/token.js';
-import { judgeFresh, type Caller } from '../gateway/admission.js';
+import { judgeFresh, type Caller, type Identity } from '../gateway/admission.js';
+import { newId } from '../gateway/request-id.js';
 import type { Door } from '../gateway/door.js';
 import type { RequestEvent } from '../gateway/events.js';
 import { requestEvent } from '../gateway/request-event.js';
@@ -21,10 +22,9 @@ import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
 import type { ExplainedWire } from '../shapes/explained.js';
-import { callerOf, type Authenticate, type Identity, type ReadSigned } from './authentication.js';
+import { callerOf, type Authenticate, type ReadSigned } from './authentication.js';
 import { readJsonBody, tooLate } from './body.js';
 import { addressBlock, clientAddress, type AddressList } from './client-address.js';
-import { asGatewayError } from './error-reply.js';
 import {
   checkRoom,
   explainFor,
@@ -34,7 +34,7 @@ import {
 } from './explained.js';
 import type { Load, Place } from './load.js';
 import { patienceOf, type Patience } from './patience.js';
-import { newId, requestIdOf } from './request-id.js';
+import { requestIdOf } from './request-id.js';
 import type { ReplyBatches } from './reply-batches.js';
 import { readRerank } from './rerank-reading.js';
 import {

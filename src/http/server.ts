@@ -3,12 +3,13 @@ import { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import { GatewayError } from '../core/errors.js';
+import { asGatewayError, GatewayError } from '../core/errors.js';
+import { newId } from '../gateway/request-id.js';
 import type { Observe } from '../gateway/events.js';
 import { errorBody } from '../ingress/cohere.js';
 import { ingressRoute } from '../ingress/index.js';
 import { allow } from './allow.js';
-import { asGatewayError, managementErrorBody, sendError } from './error-reply.js';
+import { managementErrorBody, sendError } from './error-reply.js';
 import {
   answerBadHttp,
   answerConnect,
@@ -23,7 +24,7 @@ import { afterPreface, Http2Connections, Http2Request, Http2Response } from './h
 import { managementRoutes, type ManagementRouteDeps } from './management-routes.js';
 import { modelRoutes } from './model-routes.js';
 import { pathnameOf } from './pathname.js';
-import { newId, requestIdOf } from './request-id.js';
+import { requestIdOf } from './request-id.js';
 import { handleRerank, type RerankRouteDeps } from './rerank-exchange.js';
 
 export interface HttpDeps extends RerankRouteDeps, HealthDeps, ManagementRouteDeps {

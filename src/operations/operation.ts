@@ -4,6 +4,7 @@ import type { Discover, ListUpstreamModels } from '../core/discovery.js';
 import type { ErrorCode } from '../core/errors.js';
 import { GatewayError } from '../core/errors.js';
 import type { Probe } from '../core/probe.js';
+import type { Identity } from '../gateway/admission.js';
 import type { Explain } from '../gateway/look/explain.js';
 import type { GatewayDeps } from '../gateway/rerank.js';
 import type { AccountSettings } from '../management/accounts.js';
@@ -13,7 +14,6 @@ import type { ChannelDeps } from '../management/channel-edits.js';
 import type { SendMail } from '../management/mail.js';
 import type { Login, SessionDeps } from '../management/sessions.js';
 import type { StatsDeps } from '../management/stats.js';
-import type { Identity } from '../http/authentication.js';
 import { inOurWords } from './original-clients.js';
 
 /**

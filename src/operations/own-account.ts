@@ -5,7 +5,7 @@ import { logIn } from '../management/log-in.js';
 import { redeemCode } from '../management/redeem.js';
 import { deleteSelf, registerUser, updateSelf, type WithNewAddress } from '../management/users.js';
 import { QUOTA, USER, userWire, type UserWire } from '../shapes/user.js';
-import { sessionCookieHeader } from '../http/login.js';
+import { sessionCookieHeader } from './session-cookie.js';
 import { defineOperation, Reply, type Operation, type OperationDeps } from './operation.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
 

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { partDocuments } from '../core/documents.js';
-import { GatewayError } from '../core/errors.js';
+import { asGatewayError, GatewayError } from '../core/errors.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { OPEN_POLICY } from '../core/token.js';
 import { requestEvent } from '../gateway/request-event.js';
@@ -13,11 +13,10 @@ import { fieldsOf } from '../ingress/read.js';
 import type { Credential } from '../store/store.js';
 import { ID } from '../shapes/lists.js';
 import { ADMIN_ROLE, recordAudit, type Actor } from '../management/audit.js';
-import { asGatewayError } from '../http/error-reply.js';
 import { defineOperation, type Operation, type OperationDeps } from './operation.js';
 import { because, REASON } from './reason.js';
 import { ATTEMPTS, attemptsOf, RANKED, rankedWire, type RankWire } from './ranked.js';
-import { newId } from '../http/request-id.js';
+import { newId } from '../gateway/request-id.js';
 
 interface RankBody {
   query: string;

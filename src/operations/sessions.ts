@@ -7,7 +7,7 @@ import { getUser } from '../management/users.js';
 import { ID, ID_PARAMS } from '../shapes/lists.js';
 import { SESSION, sessionWire, type SessionWire } from '../shapes/session.js';
 import { USER, userWire } from '../shapes/user.js';
-import { sessionCookieHeader } from '../http/login.js';
+import { sessionCookieHeader } from './session-cookie.js';
 import { defineOperation, Reply, type Operation } from './operation.js';
 import { because, REASON_QUERY } from './reason.js';
 

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/mistakes.js';
 import { loadGroups } from '../config/load-config.js';
 import { systemCode } from '../core/errors.js';
 import { withDotEnv } from '../config/dot-env.js';
-import { keyFile, storeFile } from '../assembly/open-store.js';
+import { keyFile, storeFile } from '../config/data-files.js';
 import { copyDatabase } from '../store/sqlite/copy.js';
 import { StoreUnavailableError } from '../store/store.js';
 
