@@ -17,7 +17,7 @@ module.exports = {
       from: {
         orphan: true,
         path: '^src',
-        pathNot: '^src/wasm/|^src/(main|cli)\\.ts$|^src/console/.*\\.(mjs|d\\.ts|css)$',
+        pathNot: '^src/bytes/wasm/|^src/(main|cli)\\.ts$|^src/console/.*\\.(mjs|d\\.ts|css)$',
       },
       to: {},
     },
@@ -27,18 +27,18 @@ module.exports = {
       from: { path: '^src' },
       to: { path: '^(test|bench)' },
     },
-    only('core', '^src/core', ['^src/core'], 'core is pure: it knows nothing but itself'),
+    only('core', '^src/core', ['^src/(core|bytes)'], 'core is pure: it knows nothing but itself'),
     only(
       'ingress',
       '^src/ingress',
-      ['^src/(core|ingress)', 'node_modules/joi/'],
+      ['^src/(core|bytes|ingress)', 'node_modules/joi/'],
       'a caller’s dialect is pure: bytes to a request, a ranking to bytes',
     ),
     only(
       'providers',
       '^src/providers',
       [
-        '^src/(core|providers|rankers)',
+        '^src/(core|bytes|providers|rankers)',
         '^(node:)?(buffer|crypto)$',
         'node_modules/(@types/)?(aws4|jose)/',
       ],
@@ -48,7 +48,7 @@ module.exports = {
       'rankers',
       '^src/rankers',
       // llama.ts: whether a model's file is there, and how many cores may work on it.
-      ['^src/(core|rankers)', '^(node:)?(fs/promises|os)$'],
+      ['^src/(core|bytes|rankers)', '^(node:)?(fs/promises|os)$'],
       'what ranks in this process: it knows no channel and no provider',
     ),
     only(
@@ -61,7 +61,7 @@ module.exports = {
       'store-redis',
       '^src/store/redis',
       [
-        '^src/core',
+        '^src/(core|bytes)',
         '^src/store/[^/]+\\.ts$',
         '^src/store/redis',
         'ioredis',
@@ -73,7 +73,7 @@ module.exports = {
       'store-sqlite',
       '^src/store/sqlite',
       [
-        '^src/core',
+        '^src/(core|bytes)',
         '^src/store/[^/]+\\.ts$',
         '^src/store/sqlite',
         'libsql',
@@ -85,7 +85,7 @@ module.exports = {
       'gateway',
       '^src/gateway',
       [
-        '^src/(core|providers|rankers|gateway)',
+        '^src/(core|bytes|providers|rankers|gateway)',
         '^src/store/store\\.ts$',
         'undici',
         'lru-cache',
@@ -97,7 +97,7 @@ module.exports = {
       'policies',
       '^src/gateway/policies',
       [
-        '^src/core',
+        '^src/(core|bytes)',
         '^src/gateway/(rank|scope|trace|events|shared-replies|failover|job|job-key|loggable)\\.ts$',
         '^src/gateway/channels/(health|limits|places|concurrency|route)\\.ts$',
         'lru-cache',
@@ -134,7 +134,7 @@ module.exports = {
       'telemetry',
       '^src/telemetry',
       [
-        '^src/(core|telemetry)',
+        '^src/(core|bytes|telemetry)',
         '^src/gateway/events\\.ts$',
         // usage-log.ts: the entries that it appends.
         '^src/store/store\\.ts$',
@@ -165,7 +165,7 @@ module.exports = {
       'operations',
       '^src/operations',
       [
-        '^src/(core|gateway|ingress|management|shapes|operations)',
+        '^src/(core|bytes|gateway|ingress|management|shapes|operations)',
         '^src/store/store\\.ts$',
         'joi',
         '^(node:)?crypto$',
@@ -204,7 +204,7 @@ module.exports = {
       'http',
       '^src/http',
       [
-        '^src/(core|gateway|ingress|management|shapes|operations|http)',
+        '^src/(core|bytes|gateway|ingress|management|shapes|operations|http)',
         '^src/store/store\\.ts$',
         'express',
         'passport',

@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
   // AssemblyScript has its own compiler, which is strict.
-  { ignores: ['dist', 'coverage', 'data', 'src/wasm/*.ts', 'src/console/api/operations.ts'] },
+  { ignores: ['dist', 'coverage', 'data', 'src/bytes/wasm/*.ts', 'src/console/api/operations.ts'] },
   js.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],

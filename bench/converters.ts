@@ -4,8 +4,8 @@
  * bytes into an object, and reads rows of two members.
  */
 import { documentsIn } from '../test/support/documents.js';
-import { Json, JsonShapeError } from '../src/core/json/json.js';
-import { encodeJson } from '../src/core/json/encode.js';
+import { Json, JsonShapeError } from '../src/core/json.js';
+import { encodeJson } from '../src/bytes/encode.js';
 import { InvalidRankingError, normalizeRanking } from '../src/core/rerank.js';
 import { allProviders } from '../src/providers/index.js';
 import type { HttpProvider, UpstreamCall } from '../src/providers/provider.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Json } from '../src/core/json/json.js';
+import { Json } from '../src/core/json.js';
 
 /** A labelled question: the query, the documents that a search found, and how relevant each document is. */
 export interface Question {

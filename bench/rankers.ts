@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../src/config/load-config.js';
-import { textDocuments } from '../src/core/documents.js';
+import { textDocuments } from '../src/bytes/documents.js';
 import { ndcg, reciprocalRank } from '../src/core/evaluation.js';
 import { actualCost, priceOf, UNITS_PER_DOLLAR } from '../src/core/quota.js';
 import { completeUsage } from '../src/core/rerank.js';

@@ -1,4 +1,4 @@
-import { listName, Walk } from '../src/core/json/scanner.js';
+import { listName, Walk } from '../src/bytes/scanner.js';
 import { BODIES, requestJson, type BodyName } from './bodies.js';
 
 /**

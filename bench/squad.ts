@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Json } from '../src/core/json/json.js';
+import { Json } from '../src/core/json.js';
 import type { Question } from './questions.js';
 
 const SHAPES = ['sentence', 'paragraph', 'page'] as const;

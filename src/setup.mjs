@@ -96,7 +96,12 @@ async function setUp() {
   if (options.build || !isBuilt(hashSources())) {
     say('building dist (tsc, esbuild)');
     // The sources import what this compiles.
-    await run(process.execPath, [inRoot('src', 'wasm', 'build.mjs')], {}, 'src/wasm/build.mjs');
+    await run(
+      process.execPath,
+      [inRoot('src', 'bytes', 'wasm', 'build.mjs')],
+      {},
+      'src/bytes/wasm/build.mjs',
+    );
     await build(hashSources());
     worked = true;
   }

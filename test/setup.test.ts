@@ -69,7 +69,7 @@ beforeEach(() => {
   put('bin/package.json', '{}');
   put('bin/npm', FAKE_NPM);
   chmodSync(join(root, 'bin/npm'), 0o755);
-  put('src/wasm/build.mjs', '');
+  put('src/bytes/wasm/build.mjs', '');
   put('src/console/build.mjs', FAKE_CONSOLE_BUILD);
   put('src/console/main.tsx', 'the console');
   copyFileSync('src/setup.mjs', join(root, 'src/setup.mjs'));

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import type { Environment } from '../config/files.js';
 import { systemCode } from '../core/errors.js';
-import { Json } from '../core/json/json.js';
+import { Json } from '../core/json.js';
 import { Secret } from '../core/secret.js';
 
 /** Where commands go, and for which account. */

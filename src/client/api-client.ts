@@ -1,5 +1,5 @@
 import { ERRORS, GatewayError, type ErrorCode } from '../core/errors.js';
-import { Json } from '../core/json/json.js';
+import { Json } from '../core/json.js';
 import type { Secret } from '../core/secret.js';
 import type { Page, Slice } from '../store/store.js';
 

@@ -1,6 +1,6 @@
 import { BUDGET_MEMBERS } from '../core/budget.js';
 import { GatewayError } from '../core/errors.js';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import type { LogSlice, UsageQuery, User } from '../store/store.js';
 import { channelBody, CHANNEL_SORTS, readChannel } from '../shapes/channel.js';
 import { readDiscovered } from '../shapes/discovered.js';

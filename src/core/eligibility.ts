@@ -1,6 +1,6 @@
-import type { Documents } from './documents.js';
+import type { Documents } from '../bytes/documents.js';
 import type { RerankOptions } from './rerank.js';
-import { atOnce, Pace, type Steps } from './steps.js';
+import { atOnce, Pace, type Steps } from '../bytes/steps.js';
 import { leastTokens, maySurelyExceed } from './tokens.js';
 
 /** How much of one request a channel takes for a model; `undefined` means no known limit. */

@@ -1,7 +1,7 @@
-import type { Documents } from './documents.js';
-import { NewTexts } from './json/written-texts.js';
+import type { Documents } from '../bytes/documents.js';
+import { NewTexts } from '../bytes/written-texts.js';
 import type { RankedRow } from './rerank.js';
-import { Pace, type Steps } from './steps.js';
+import { Pace, type Steps } from '../bytes/steps.js';
 import { cutToTokens, unitsBeyond } from './tokens.js';
 
 /** Passages per document; anything after them is not read. */

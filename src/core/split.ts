@@ -1,6 +1,6 @@
-import type { Documents } from './documents.js';
+import type { Documents } from '../bytes/documents.js';
 import type { RankedRow, ReportedUsage } from './rerank.js';
-import { Pace, type Steps } from './steps.js';
+import { Pace, type Steps } from '../bytes/steps.js';
 import { mayExceed, mostTokens, unitsBeyond } from './tokens.js';
 
 /** What one window may hold; `undefined` means no known limit. */

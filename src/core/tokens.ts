@@ -1,5 +1,5 @@
-import { partedAt, PIECE_BYTES } from './json/text-pieces.js';
-import type { Pace, Steps } from './steps.js';
+import { partedAt, PIECE_BYTES } from '../bytes/text-pieces.js';
+import type { Pace, Steps } from '../bytes/steps.js';
 
 /**
  * Only a model's tokenizer knows how many tokens a text has. These are bounds by script, taken from the vocabularies of

@@ -1,4 +1,4 @@
-import { textDocuments, type Documents } from '../core/documents.js';
+import { textDocuments, type Documents } from '../bytes/documents.js';
 import type { RankedRow } from '../core/rerank.js';
 import type { UpstreamCall } from '../providers/provider.js';
 import type { Job, Offer } from './rank.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Pace } from '../core/steps.js';
-import { nextTurn } from '../core/turns.js';
+import { Pace } from '../bytes/steps.js';
+import { nextTurn } from '../bytes/turns.js';
 import type { Job } from './rank.js';
 
 /** How much is hashed in one go. */

@@ -1,7 +1,7 @@
 import type { Candidate } from '../core/channel.js';
-import type { Documents } from '../core/documents.js';
+import type { Documents } from '../bytes/documents.js';
 import type { Misfit, Room } from '../core/eligibility.js';
-import type { Owned } from '../core/memory.js';
+import type { Owned } from '../bytes/memory.js';
 import type { RankedRow, ReportedUsage, RerankOptions, WrittenRows } from '../core/rerank.js';
 import type { Selection } from '../core/model-rules.js';
 import type { UpstreamFailure } from '../core/retry.js';

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { Gathering } from '../core/gathering.js';
-import { copyBytes, Owned } from '../core/memory.js';
-import { bufferWithRoom } from '../core/json/room.js';
-import { arriveInTurns } from '../core/turns.js';
+import { Gathering } from '../bytes/gathering.js';
+import { copyBytes, Owned } from '../bytes/memory.js';
+import { bufferWithRoom } from '../bytes/room.js';
+import { arriveInTurns } from '../bytes/turns.js';
 import {
   Inflation,
   inflateSmall,

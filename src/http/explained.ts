@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { joinInSteps } from '../core/json/encode.js';
-import type { Owned } from '../core/memory.js';
+import { joinInSteps } from '../bytes/encode.js';
+import type { Owned } from '../bytes/memory.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { NO_FUNDS, storeAnswers, type Caller } from '../gateway/admission.js';
 import type { Explain } from '../gateway/look/explain.js';

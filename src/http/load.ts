@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.js';
-import { countInUse } from '../core/memory.js';
+import { countInUse } from '../bytes/memory.js';
 import { ReadingTurns } from './reading.js';
 
 /** What one caller, by key or by address, has in flight. */

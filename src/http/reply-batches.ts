@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { atTurnEnd } from '../core/turns.js';
+import { atTurnEnd } from '../bytes/turns.js';
 import { mustBeTaken } from './connections.js';
 import type { Load, Place } from './load.js';
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, GatewayError } from '../core/errors.js';
-import { NO_BYTES, Owned } from '../core/memory.js';
+import { NO_BYTES, Owned } from '../bytes/memory.js';
 import type { RerankRequest } from '../core/rerank.js';
-import { MANY_DOCUMENTS } from '../core/steps.js';
-import { nextTurn } from '../core/turns.js';
+import { MANY_DOCUMENTS } from '../bytes/steps.js';
+import { nextTurn } from '../bytes/turns.js';
 import type { TokenPolicy } from '../core/token.js';
 import { judgeFresh, type Caller, type Identity } from '../gateway/admission.js';
 import { newId } from '../gateway/request-id.js';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.js';
-import { MANY_DOCUMENTS } from '../core/steps.js';
-import { nextTurn } from '../core/turns.js';
+import { MANY_DOCUMENTS } from '../bytes/steps.js';
+import { nextTurn } from '../bytes/turns.js';
 import type { Caller } from '../gateway/admission.js';
 import type { Scope } from '../gateway/scope.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';

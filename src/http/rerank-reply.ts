@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../core/errors.js';
-import { JsonFragment } from '../core/json/fragment.js';
-import { encodeJsonInSteps, SizedText } from '../core/json/encode.js';
-import { Owned } from '../core/memory.js';
-import { nextTurn } from '../core/turns.js';
+import { JsonFragment } from '../bytes/fragment.js';
+import { encodeJsonInSteps, SizedText } from '../bytes/encode.js';
+import { Owned } from '../bytes/memory.js';
+import { nextTurn } from '../bytes/turns.js';
 import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';

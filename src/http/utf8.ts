@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { GatewayError } from '../core/errors.js';
-import { joinedWithRoom } from '../core/json/room.js';
-import { Owned } from '../core/memory.js';
-import { inSteps, type Steps } from '../core/steps.js';
-import { nextTurn } from '../core/turns.js';
+import { joinedWithRoom } from '../bytes/room.js';
+import { Owned } from '../bytes/memory.js';
+import { inSteps, type Steps } from '../bytes/steps.js';
+import { nextTurn } from '../bytes/turns.js';
 
 /** More is judged in steps. */
 const AT_ONCE_BYTES = 1_048_576;

@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import type { DocumentPart, Documents } from '../core/documents.js';
-import { encodeReply } from '../core/json/encode.js';
+import type { DocumentPart, Documents } from '../bytes/documents.js';
+import { encodeReply } from '../bytes/encode.js';
 import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';

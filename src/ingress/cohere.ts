@@ -1,8 +1,8 @@
 import Joi from 'joi';
-import type { DocumentPart, Documents } from '../core/documents.js';
+import type { DocumentPart, Documents } from '../bytes/documents.js';
 import { ERRORS, type GatewayError } from '../core/errors.js';
-import type { JsonFragment } from '../core/json/fragment.js';
-import { joinReply, quoted, SizedText } from '../core/json/encode.js';
+import type { JsonFragment } from '../bytes/fragment.js';
+import { joinReply, quoted, SizedText } from '../bytes/encode.js';
 import type { RerankOptions, RerankRequest } from '../core/rerank.js';
 import { EXAMPLE } from './example.js';
 import { defineDialect, type ParsedRerank, type Ranking } from './dialect.js';

@@ -1,4 +1,4 @@
-import { encodeReply } from '../core/json/encode.js';
+import { encodeReply } from '../bytes/encode.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { listNames } from './read.js';

@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import type { Documents } from '../core/documents.js';
+import type { Documents } from '../bytes/documents.js';
 import type { ErrorCode } from '../core/errors.js';
-import { encodeReply } from '../core/json/encode.js';
+import { encodeReply } from '../bytes/encode.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';

@@ -1,9 +1,9 @@
 import type Joi from 'joi';
 import type { GatewayError } from '../core/errors.js';
-import type { JsonFragment } from '../core/json/fragment.js';
-import type { SizedText, UnwrittenJson } from '../core/json/encode.js';
+import type { JsonFragment } from '../bytes/fragment.js';
+import type { SizedText, UnwrittenJson } from '../bytes/encode.js';
 import type { RankedRow, RerankRequest, Usage, WrittenRows } from '../core/rerank.js';
-import type { ListName } from '../core/json/scan.js';
+import type { ListName } from '../bytes/scan.js';
 import type { IngressRequest, RequestHeaders } from './read.js';
 
 /** A request as read: the model may still come from the key or the configuration. */

@@ -7,7 +7,7 @@ import {
   sentTexts,
   type DocumentPart,
   type Documents,
-} from '../core/documents.js';
+} from '../bytes/documents.js';
 import { GatewayError } from '../core/errors.js';
 import {
   areLocatable,
@@ -16,7 +16,7 @@ import {
   ROW,
   type ListName,
   type ScannedBody,
-} from '../core/json/scan.js';
+} from '../bytes/scan.js';
 import { isRecord } from '../core/records.js';
 import type { IngressRequest, Members } from './request.js';
 

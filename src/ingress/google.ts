@@ -1,9 +1,9 @@
 import Joi from 'joi';
-import type { Documents } from '../core/documents.js';
-import type { JsonBody } from '../core/json/fragment.js';
-import { encodeReply, UnwrittenJson } from '../core/json/encode.js';
+import type { Documents } from '../bytes/documents.js';
+import type { JsonBody } from '../bytes/fragment.js';
+import { encodeReply, UnwrittenJson } from '../bytes/encode.js';
 import type { RankedRow } from '../core/rerank.js';
-import { MANY_DOCUMENTS } from '../core/steps.js';
+import { MANY_DOCUMENTS } from '../bytes/steps.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {

@@ -1,9 +1,9 @@
-import { lineDocuments, type DocumentPart, type Documents } from '../core/documents.js';
+import { lineDocuments, type DocumentPart, type Documents } from '../bytes/documents.js';
 import { GatewayError } from '../core/errors.js';
-import { encodeReply, UnwrittenJson } from '../core/json/encode.js';
-import { FIELD, ROW } from '../core/json/scan.js';
-import { NO_BYTES } from '../core/memory.js';
-import { MANY_DOCUMENTS, Pace, type Steps } from '../core/steps.js';
+import { encodeReply, UnwrittenJson } from '../bytes/encode.js';
+import { FIELD, ROW } from '../bytes/scan.js';
+import { NO_BYTES } from '../bytes/memory.js';
+import { MANY_DOCUMENTS, Pace, type Steps } from '../bytes/steps.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {

@@ -2,8 +2,8 @@ import { GatewayError } from '../core/errors.js';
 import { cohere } from './cohere.js';
 import type { IngressDialect } from './dialect.js';
 import * as dialects from './dialects.js';
-import type { Kept } from '../core/json/pieces.js';
-import type { ListName } from '../core/json/scan.js';
+import type { Kept } from '../bytes/pieces.js';
+import type { ListName } from '../bytes/scan.js';
 import { MAX_QUERY_CHARS, namesOf } from './members.js';
 import type { IngressRequest, RequestHeaders } from './read.js';
 

@@ -1,7 +1,7 @@
-import type { Documents } from '../core/documents.js';
-import { JsonFragment, type JsonBody } from '../core/json/fragment.js';
-import { encodeReply, UnwrittenJson } from '../core/json/encode.js';
-import { MANY_DOCUMENTS } from '../core/steps.js';
+import type { Documents } from '../bytes/documents.js';
+import { JsonFragment, type JsonBody } from '../bytes/fragment.js';
+import { encodeReply, UnwrittenJson } from '../bytes/encode.js';
+import { MANY_DOCUMENTS } from '../bytes/steps.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {

@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import type { DocumentPart } from '../core/documents.js';
-import { encodeReply } from '../core/json/encode.js';
+import type { DocumentPart } from '../bytes/documents.js';
+import { encodeReply } from '../bytes/encode.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';

@@ -1,4 +1,4 @@
-import type { ListName } from '../core/json/scan.js';
+import type { ListName } from '../bytes/scan.js';
 import type { ParsedRerank } from './dialect.js';
 import { checkQuery, modelOf, stringList, topOf, type IngressRequest } from './read.js';
 

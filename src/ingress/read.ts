@@ -1,5 +1,5 @@
 /** What forms share: a request read as far as they need, members by a schema, and lists of documents. */
-export { areTextsAlone, listName, type ScannedBody } from '../core/json/scan.js';
+export { areTextsAlone, listName, type ScannedBody } from '../bytes/scan.js';
 export { isRecord } from '../core/records.js';
 export { IngressRequest, type RequestHeaders, type Members } from './request.js';
 export {

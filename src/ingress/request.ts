@@ -4,8 +4,8 @@ import {
   imageDocuments,
   TEXT_AND_IMAGE,
   type Documents,
-} from '../core/documents.js';
-import { LoneHalves } from '../core/json/halves.js';
+} from '../bytes/documents.js';
+import { LoneHalves } from '../bytes/halves.js';
 import {
   areLocatable,
   areTextsAlone,
@@ -18,10 +18,10 @@ import {
   type ListName,
   type ParseLimits,
   type ScannedBody,
-} from '../core/json/scan.js';
+} from '../bytes/scan.js';
 import { isRecord } from '../core/records.js';
-import { atOnce, inSteps, MANY_DOCUMENTS, Pace, type Steps } from '../core/steps.js';
-import { PiecewiseParser, type Keeps } from '../core/json/pieces.js';
+import { atOnce, inSteps, MANY_DOCUMENTS, Pace, type Steps } from '../bytes/steps.js';
+import { PiecewiseParser, type Keeps } from '../bytes/pieces.js';
 import { arePlain } from './plain-members.js';
 
 /** The headers of a request, as Node hands them over: names in lower case. */

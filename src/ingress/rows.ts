@@ -1,5 +1,5 @@
-import type { Documents, Shown } from '../core/documents.js';
-import { JsonFragment, JsonText, type JsonBody } from '../core/json/fragment.js';
+import type { Documents, Shown } from '../bytes/documents.js';
+import { JsonFragment, JsonText, type JsonBody } from '../bytes/fragment.js';
 import type { RankedRow } from '../core/rerank.js';
 import type { Ranking } from './dialect.js';
 import { scoreTexts } from './write.js';

@@ -1,10 +1,10 @@
-import { lineDocuments, type Documents } from '../core/documents.js';
+import { lineDocuments, type Documents } from '../bytes/documents.js';
 import type { GatewayError } from '../core/errors.js';
-import { Interleaved } from '../core/interleaved.js';
-import { JsonFragment, type JsonBody } from '../core/json/fragment.js';
-import { FIELD, ROW } from '../core/json/scan.js';
+import { Interleaved } from '../bytes/interleaved.js';
+import { JsonFragment, type JsonBody } from '../bytes/fragment.js';
+import { FIELD, ROW } from '../bytes/scan.js';
 import type { RankedRow } from '../core/rerank.js';
-import { Pace, type Steps } from '../core/steps.js';
+import { Pace, type Steps } from '../bytes/steps.js';
 import { documentsError, isRecord, type ScannedBody } from './read.js';
 import { scoreText } from './write.js';
 

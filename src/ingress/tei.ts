@@ -1,4 +1,4 @@
-import { encodeReply } from '../core/json/encode.js';
+import { encodeReply } from '../bytes/encode.js';
 import type { ErrorCode, GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';

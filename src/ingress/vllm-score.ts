@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { encodeReply } from '../core/json/encode.js';
+import { encodeReply } from '../bytes/encode.js';
 import { GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';

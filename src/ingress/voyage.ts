@@ -1,4 +1,4 @@
-import { encodeReply } from '../core/json/encode.js';
+import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';

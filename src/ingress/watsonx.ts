@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../core/errors.js';
-import { encodeReply } from '../core/json/encode.js';
+import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {

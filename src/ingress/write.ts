@@ -1,5 +1,5 @@
 import type { GatewayError } from '../core/errors.js';
-import { JsonText, type JsonBody } from '../core/json/fragment.js';
+import { JsonText, type JsonBody } from '../bytes/fragment.js';
 import type { RankedRow } from '../core/rerank.js';
 import type { Ranking } from './dialect.js';
 

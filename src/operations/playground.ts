@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { partDocuments } from '../core/documents.js';
+import { partDocuments } from '../bytes/documents.js';
 import { asGatewayError, GatewayError } from '../core/errors.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { OPEN_POLICY } from '../core/token.js';

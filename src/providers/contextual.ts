@@ -1,5 +1,5 @@
-import { JsonFragment, MadeList } from '../core/json/fragment.js';
-import { Json } from '../core/json/json.js';
+import { JsonFragment, MadeList } from '../bytes/fragment.js';
+import { Json } from '../core/json.js';
 import { plainBody, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {

@@ -1,4 +1,4 @@
-import type { JsonBody } from '../core/json/fragment.js';
+import type { JsonBody } from '../bytes/fragment.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { readRows, readUsage } from './dialects.js';
 import {

@@ -1,8 +1,8 @@
-import { inTurn } from '../core/document-json.js';
-import { Json, JsonShapeError, parseNumeric } from '../core/json/json.js';
-import type { JsonFragment, JsonBody } from '../core/json/fragment.js';
-import { NumberRows } from '../core/json/rows.js';
-import { decoded, partedAt } from '../core/json/text-pieces.js';
+import { inTurn } from '../bytes/document-json.js';
+import { Json, JsonShapeError, parseNumeric } from '../core/json.js';
+import type { JsonFragment, JsonBody } from '../bytes/fragment.js';
+import { NumberRows } from '../bytes/rows.js';
+import { decoded, partedAt } from '../bytes/text-pieces.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import type { UpstreamCall } from './provider.js';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { decodeJinaLike, jinaLikeBody, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';

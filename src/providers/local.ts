@@ -1,4 +1,4 @@
-import { nextTurn } from '../core/turns.js';
+import { nextTurn } from '../bytes/turns.js';
 import { lexicalSlices } from '../rankers/lexical.js';
 import { defineInProcessProvider } from './provider.js';
 

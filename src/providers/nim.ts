@@ -1,5 +1,5 @@
-import type { Json } from '../core/json/json.js';
-import type { JsonBody } from '../core/json/fragment.js';
+import type { Json } from '../core/json.js';
+import type { JsonBody } from '../bytes/fragment.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { imageUrl, isEmptyText, readRows, readUsage } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';

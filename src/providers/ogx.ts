@@ -1,4 +1,4 @@
-import type { JsonBody } from '../core/json/fragment.js';
+import type { JsonBody } from '../bytes/fragment.js';
 import { imageUrl, readRows } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';

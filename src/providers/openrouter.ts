@@ -1,5 +1,5 @@
-import { Json } from '../core/json/json.js';
-import { JsonFragment, type JsonBody } from '../core/json/fragment.js';
+import { Json } from '../core/json.js';
+import { JsonFragment, type JsonBody } from '../bytes/fragment.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { decodeJinaLike, imageUrl, isEmptyText } from './dialects.js';
 import { HOSTED } from './hosted.js';

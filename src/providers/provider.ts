@@ -1,10 +1,10 @@
 import { snakeCase } from '../core/records.js';
-import type { Documents } from '../core/documents.js';
-import type { Json } from '../core/json/json.js';
-import type { JsonBody } from '../core/json/fragment.js';
+import type { Documents } from '../bytes/documents.js';
+import type { Json } from '../core/json.js';
+import type { JsonBody } from '../bytes/fragment.js';
 import type { RerankOptions, UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
-import type { Steps } from '../core/steps.js';
+import type { Steps } from '../bytes/steps.js';
 import type { Secret } from '../core/secret.js';
 import type { NeuralRanker } from '../rankers/ranker.js';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';

@@ -1,10 +1,10 @@
-import { Json, JsonShapeError } from '../core/json/json.js';
-import { withoutLongStrings } from '../core/json/long-strings.js';
-import { PiecewiseParser, type Keeps } from '../core/json/pieces.js';
-import { parseAroundRows, type NumberRows } from '../core/json/rows.js';
-import { excessOf, type ParseLimits } from '../core/json/scan.js';
-import { VectorReader } from '../core/json/vector-reader.js';
-import type { Owned } from '../core/memory.js';
+import { Json, JsonShapeError } from '../core/json.js';
+import { withoutLongStrings } from '../bytes/long-strings.js';
+import { PiecewiseParser, type Keeps } from '../bytes/pieces.js';
+import { parseAroundRows, type NumberRows } from '../bytes/rows.js';
+import { excessOf, type ParseLimits } from '../bytes/scan.js';
+import { VectorReader } from '../bytes/vector-reader.js';
+import type { Owned } from '../bytes/memory.js';
 import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
 import {
   faultOfStatus,

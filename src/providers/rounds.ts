@@ -1,8 +1,8 @@
-import { JsonShapeError, type Json } from '../core/json/json.js';
-import type { JsonBody } from '../core/json/fragment.js';
+import { JsonShapeError, type Json } from '../core/json.js';
+import type { JsonBody } from '../bytes/fragment.js';
 import type { ReportedUsage } from '../core/rerank.js';
-import { inSteps, type Steps } from '../core/steps.js';
-import { nextTurn } from '../core/turns.js';
+import { inSteps, type Steps } from '../bytes/steps.js';
+import { nextTurn } from '../bytes/turns.js';
 import {
   type ComposedProvider,
   type PartCall,

@@ -1,5 +1,5 @@
-import type { Json } from '../core/json/json.js';
-import { NumberRows } from '../core/json/rows.js';
+import type { Json } from '../core/json.js';
+import { NumberRows } from '../bytes/rows.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';

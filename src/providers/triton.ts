@@ -1,5 +1,5 @@
-import { Json } from '../core/json/json.js';
-import type { JsonBody } from '../core/json/fragment.js';
+import { Json } from '../core/json.js';
+import type { JsonBody } from '../bytes/fragment.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { readPositional, readRows } from './dialects.js';
 import {

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../core/steps.js';
+import { atOnce, type Steps } from '../bytes/steps.js';
 
 /**
  * Ranks documents by the words they share with the query, with no model and no network: BM25 over character 4-grams, which

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { standingOf, type BudgetMembers, type BudgetUse } from '../core/budget.js';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import { MAX_QUOTA } from '../core/quota.js';
 
 /** A budget's standing on the wire; the members that set the budget are sent beside it. */

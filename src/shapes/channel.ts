@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { joinApiKeys, MAX_API_KEYS } from '../core/api-keys.js';
 import { CHANNEL_MEMBERS, SHARED_CHANNEL_MEMBERS } from '../core/channel-members.js';
 import type { Channel, ChannelStatus } from '../core/channel.js';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import { camelCase, camelKeys, mapValues, snakeCase, snakeKeys } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import type { ChannelEdit, SharedEdit } from '../management/channel-edits.js';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import type { CodeBatch, RedemptionCode } from '../store/store.js';
 import type { ShownCode } from '../management/redemption-codes.js';
 import { codeRevision } from '../management/revision.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import type { Example } from '../store/store.js';
 
 /** An example of the playground, without what is in it. */

@@ -6,7 +6,7 @@ import {
   type Explanation,
   type PassedOver,
 } from '../core/explanation.js';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import { REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
 

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import {
   memberMistake,
   type MembersOf,

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import type { NodeChannel } from '../store/store.js';
 import { COUNT, REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';

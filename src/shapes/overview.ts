@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import type { RunsOut } from '../core/running-out.js';
 import type { ChannelTraffic, Overview, Watched } from '../management/overview.js';
 import { REQUIRED_COUNT } from './counts.js';

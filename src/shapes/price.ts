@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import { UNITS_PER_DOLLAR, type Price, type PriceList } from '../core/quota.js';
 import { mapValues } from '../core/records.js';
 import type { PriceChange } from '../management/price-changes.js';

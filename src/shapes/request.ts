@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { ERRORS, type ErrorCode } from '../core/errors.js';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import type { FoundOne, LoggedRequest } from '../management/requests.js';
 import type { AttemptRecord } from '../store/store.js';
 import { REQUIRED_COUNT } from './counts.js';

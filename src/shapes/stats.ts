@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import { type Sums } from '../core/tally.js';
 import type { BreakdownRow, UsageBreakdown } from '../management/usage-breakdown.js';
 import type { Summary, UsageSeries } from '../management/usage-series.js';

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { BUDGET_MEMBERS } from '../core/budget.js';
 import { MAX_QUOTA } from '../core/quota.js';
-import type { Json } from '../core/json/json.js';
+import type { Json } from '../core/json.js';
 import type { Role, User, UserOrder } from '../store/store.js';
 import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
 import { userRevision } from '../management/revision.js';

@@ -1,5 +1,5 @@
 import { pino, symbols, type DestinationStream, type Logger } from 'pino';
-import { quoted } from '../core/json/encode.js';
+import { quoted } from '../bytes/encode.js';
 import type { GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
 
 /** Members that are masked, should one ever be logged. No wildcards: pino would look for them in every line. */

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { ApiClient } from '../../src/client/api-client.js';
 import { createHttpBackend } from '../../src/client/http-backend.js';
-import { Json } from '../../src/core/json/json.js';
+import { Json } from '../../src/core/json.js';
 
 const ADMIN = {
   ...{ id: 2, username: 'ada', email: '', display_name: '', role: 10, status: 1 },

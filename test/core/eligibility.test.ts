@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { partDocuments, textDocuments } from '../../src/core/documents.js';
+import { partDocuments, textDocuments } from '../../src/bytes/documents.js';
 import { misfitOf, widestRoom, type Room } from '../../src/core/eligibility.js';
 import { leastTokens, mostTokens } from '../../src/core/tokens.js';
 

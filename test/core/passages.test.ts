@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
-import { atOnce, Pace } from '../../src/core/steps.js';
-import { textDocuments } from '../../src/core/documents.js';
+import { atOnce, Pace } from '../../src/bytes/steps.js';
+import { textDocuments } from '../../src/bytes/documents.js';
 import {
   bestPassages,
   MOST_PASSAGES,

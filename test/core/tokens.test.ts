@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { atOnce, Pace } from '../../src/core/steps.js';
+import { atOnce, Pace } from '../../src/bytes/steps.js';
 import {
   cutToTokens,
   leastTokens,

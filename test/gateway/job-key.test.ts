@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/core/documents.js';
+import { textDocuments } from '../../src/bytes/documents.js';
 import { jobKey } from '../../src/gateway/job-key.js';
 import type { Job } from '../../src/gateway/rank.js';
 import { createScope } from '../../src/gateway/scope.js';

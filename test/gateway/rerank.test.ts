@@ -1,7 +1,7 @@
-import { NO_BYTES } from '../../src/core/memory.js';
+import { NO_BYTES } from '../../src/bytes/memory.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/core/documents.js';
+import { textDocuments } from '../../src/bytes/documents.js';
 import type { TokenPolicy } from '../../src/core/token.js';
 import { DefaultModelChanged, rerank, type RerankCall } from '../../src/gateway/rerank.js';
 import { createScope } from '../../src/gateway/scope.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { textDocuments } from '../../src/core/documents.js';
+import { textDocuments } from '../../src/bytes/documents.js';
 import { Secret } from '../../src/core/secret.js';
-import { largeWork } from '../../src/core/turns.js';
+import { largeWork } from '../../src/bytes/turns.js';
 import type { Job } from '../../src/gateway/rank.js';
 import { createScope } from '../../src/gateway/scope.js';
 import { createSend, type SendDeps } from '../../src/gateway/send.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { Owned } from '../../src/core/memory.js';
+import { Owned } from '../../src/bytes/memory.js';
 import { withExplanationInSteps } from '../../src/http/explained.js';
 import { updateChannel } from '../../src/management/channels.js';
 import type { ExplainedWire } from '../../src/shapes/explained.js';

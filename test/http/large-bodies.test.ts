@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Owned } from '../../src/core/memory.js';
+import { Owned } from '../../src/bytes/memory.js';
 import { leftToParser } from '../support/documents.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { takeUncounted, timesLeft } from '../support/memory.js';

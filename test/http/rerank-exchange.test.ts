@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NO_BYTES, Owned } from '../../src/core/memory.js';
+import { NO_BYTES, Owned } from '../../src/bytes/memory.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeJson } from '../../src/core/json/encode.js';
+import { encodeJson } from '../../src/bytes/encode.js';
 import { GatewayError } from '../../src/core/errors.js';
 import type { IngressDialect, ParsedRerank } from '../../src/ingress/dialect.js';
 import { nvidia } from '../../src/ingress/nvidia.js';

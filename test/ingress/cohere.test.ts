@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/core/documents.js';
+import { textDocuments } from '../../src/bytes/documents.js';
 import type { RerankRequest, WrittenRows } from '../../src/core/rerank.js';
 import { rerankReplyBody } from '../../src/ingress/cohere.js';
 

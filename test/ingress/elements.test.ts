@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { GatewayError } from '../../src/core/errors.js';
-import { encodeJson, UnwrittenJson } from '../../src/core/json/encode.js';
-import { JsonFragment } from '../../src/core/json/fragment.js';
+import { encodeJson, UnwrittenJson } from '../../src/bytes/encode.js';
+import { JsonFragment } from '../../src/bytes/fragment.js';
 import * as dialects from '../../src/ingress/dialects.js';
 import type { IngressDialect } from '../../src/ingress/dialect.js';
 import { IngressRequest } from '../../src/ingress/read.js';

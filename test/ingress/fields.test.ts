@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { areLocatable } from '../../src/core/json/scan.js';
+import { areLocatable } from '../../src/bytes/scan.js';
 import { cohere } from '../../src/ingress/cohere.js';
 import type { IngressDialect } from '../../src/ingress/dialect.js';
 import { mixedbread } from '../../src/ingress/mixedbread.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments, type Documents } from '../../src/core/documents.js';
-import { JsonFragment } from '../../src/core/json/fragment.js';
-import { encodeJson } from '../../src/core/json/encode.js';
+import { textDocuments, type Documents } from '../../src/bytes/documents.js';
+import { JsonFragment } from '../../src/bytes/fragment.js';
+import { encodeJson } from '../../src/bytes/encode.js';
 import type { WrittenRows } from '../../src/core/rerank.js';
 import { AS_TEXT, MAIN_ROW, rescored, rowsJson } from '../../src/ingress/rows.js';
 import { byPosition } from '../../src/ingress/write.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeJsonInSteps } from '../../src/core/json/encode.js';
-import { bufferWithRoom } from '../../src/core/json/room.js';
+import { encodeJsonInSteps } from '../../src/bytes/encode.js';
+import { bufferWithRoom } from '../../src/bytes/room.js';
 import { dialectByHeaders, dialectOf, ingressRoute, listsAt } from '../../src/ingress/index.js';
 import { IngressRequest } from '../../src/ingress/read.js';
 import { allProviders } from '../../src/providers/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { JsonShapeError } from '../../src/core/json/json.js';
+import { JsonShapeError } from '../../src/core/json.js';
 import { readChance, readOrder } from '../../src/providers/chat/answer.js';
 
 describe('the order that a chat model answers with', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { sentDocuments, textDocuments, type Documents } from '../../src/core/documents.js';
-import { Json } from '../../src/core/json/json.js';
-import type { JsonFragment } from '../../src/core/json/fragment.js';
-import { encodeJson } from '../../src/core/json/encode.js';
-import { scanBody } from '../../src/core/json/scan.js';
-import { Owned } from '../../src/core/memory.js';
-import { atOnce, type Steps } from '../../src/core/steps.js';
+import { sentDocuments, textDocuments, type Documents } from '../../src/bytes/documents.js';
+import { Json } from '../../src/core/json.js';
+import type { JsonFragment } from '../../src/bytes/fragment.js';
+import { encodeJson } from '../../src/bytes/encode.js';
+import { scanBody } from '../../src/bytes/scan.js';
+import { Owned } from '../../src/bytes/memory.js';
+import { atOnce, type Steps } from '../../src/bytes/steps.js';
 import { cutToTokens } from '../../src/core/tokens.js';
 import { embeddings } from '../../src/providers/embeddings/openai.js';
 import { defineEmbeddings, type EmbeddingApi } from '../../src/providers/embeddings/rank.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonBody } from '../../src/core/json/fragment.js';
-import { encodeJson } from '../../src/core/json/encode.js';
+import type { JsonBody } from '../../src/bytes/fragment.js';
+import { encodeJson } from '../../src/bytes/encode.js';
 import { InvalidRankingError, normalizeRanking } from '../../src/core/rerank.js';
 import { allProviders } from '../../src/providers/index.js';
 import type { ComposedProvider, HttpProvider } from '../../src/providers/provider.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Json } from '../../src/core/json/json.js';
+import { Json } from '../../src/core/json.js';
 import { documentsIn } from '../support/documents.js';
 import { cohere } from '../../src/providers/cohere.js';
-import { Owned } from '../../src/core/memory.js';
+import { Owned } from '../../src/bytes/memory.js';
 import type { UpstreamCall } from '../../src/providers/provider.js';
 import {
   isLargeReply,

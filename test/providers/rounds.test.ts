@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Json } from '../../src/core/json/json.js';
-import { VectorReader } from '../../src/core/json/vector-reader.js';
-import { textDocuments } from '../../src/core/documents.js';
+import { Json } from '../../src/core/json.js';
+import { VectorReader } from '../../src/bytes/vector-reader.js';
+import { textDocuments } from '../../src/bytes/documents.js';
 import {
   defineComposedProvider,
   type Rounds,

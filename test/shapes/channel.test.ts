@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS } from '../../src/core/channel-members.js';
-import { Json } from '../../src/core/json/json.js';
+import { Json } from '../../src/core/json.js';
 import { Secret } from '../../src/core/secret.js';
 import type { ChannelEdit } from '../../src/management/channel-edits.js';
 import type { ChannelView } from '../../src/management/channel-views.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Json } from '../../src/core/json/json.js';
+import { Json } from '../../src/core/json.js';
 import { usageSums } from '../../src/core/usage-members.js';
 import type { AuditEntry, Logged } from '../../src/store/store.js';
 import {

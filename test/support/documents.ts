@@ -1,7 +1,7 @@
-import { sentDocuments, type Documents } from '../../src/core/documents.js';
-import { scanBody } from '../../src/core/json/scan.js';
-import { NewTexts } from '../../src/core/json/written-texts.js';
-import { atOnce } from '../../src/core/steps.js';
+import { sentDocuments, type Documents } from '../../src/bytes/documents.js';
+import { scanBody } from '../../src/bytes/scan.js';
+import { NewTexts } from '../../src/bytes/written-texts.js';
+import { atOnce } from '../../src/bytes/steps.js';
 
 /** Documents as they come in a body, from the JSON of their list. */
 export function documentsIn(list: string | Buffer): Documents {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import { types } from 'node:util';
-import { countInUse, Owned } from '../../src/core/memory.js';
+import { countInUse, Owned } from '../../src/bytes/memory.js';
 
 const PLENTY = 2 ** 40;
 

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { partDocuments, type DocumentPart } from '../../src/core/documents.js';
+import { partDocuments, type DocumentPart } from '../../src/bytes/documents.js';
 import type { RerankOptions } from '../../src/core/rerank.js';
 import type { FaultKind } from '../../src/core/retry.js';
 import { Secret } from '../../src/core/secret.js';

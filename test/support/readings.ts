@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import { GatewayError } from '../../src/core/errors.js';
-import type { Documents } from '../../src/core/documents.js';
-import type { JsonFragment } from '../../src/core/json/fragment.js';
-import { encodeJson } from '../../src/core/json/encode.js';
+import type { Documents } from '../../src/bytes/documents.js';
+import type { JsonFragment } from '../../src/bytes/fragment.js';
+import { encodeJson } from '../../src/bytes/encode.js';
 import type { IngressDialect, ParsedRerank } from '../../src/ingress/dialect.js';
 import { IngressRequest } from '../../src/ingress/read.js';
 import { withTexts } from './documents.js';

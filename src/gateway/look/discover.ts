@@ -1,7 +1,7 @@
 import { CHANNEL_DEFAULTS } from '../../core/channel-members.js';
 import { CHANNEL_ENABLED, type Channel } from '../../core/channel.js';
 import type { Discover, UnknownServer } from '../../core/discovery.js';
-import { Json } from '../../core/json/json.js';
+import { Json } from '../../core/json.js';
 import type { Probe } from '../../core/probe.js';
 import { camelKeys } from '../../core/records.js';
 import { Secret } from '../../core/secret.js';

@@ -1,4 +1,4 @@
-import { EnclosedJson } from '../../core/json/enclosed.js';
+import { EnclosedJson } from '../../bytes/enclosed.js';
 import type { Outgoing } from '../../core/explanation.js';
 import { mapValues } from '../../core/records.js';
 import { Secret } from '../../core/secret.js';

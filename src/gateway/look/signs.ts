@@ -1,4 +1,4 @@
-import { Json, JsonShapeError } from '../../core/json/json.js';
+import { Json, JsonShapeError } from '../../core/json.js';
 
 /** What a server says about itself when asked. */
 export interface Signs {

@@ -1,6 +1,6 @@
 import { countTexts, needsCount } from '../../core/eligibility.js';
-import { inSteps } from '../../core/steps.js';
-import { nextTurn } from '../../core/turns.js';
+import { inSteps } from '../../bytes/steps.js';
+import { nextTurn } from '../../bytes/turns.js';
 import type { Layer, Offer, Rank } from '../rank.js';
 
 /** Lists that are counted in steps; smaller ones when their channels are looked at. */

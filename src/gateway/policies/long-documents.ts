@@ -1,7 +1,7 @@
-import type { Documents } from '../../core/documents.js';
-import { NewTexts } from '../../core/json/written-texts.js';
+import type { Documents } from '../../bytes/documents.js';
+import { NewTexts } from '../../bytes/written-texts.js';
 import { bestPassages, passageList } from '../../core/passages.js';
-import { inSteps, Pace, type Steps } from '../../core/steps.js';
+import { inSteps, Pace, type Steps } from '../../bytes/steps.js';
 import {
   cutToTokens,
   leastTokens,
@@ -10,7 +10,7 @@ import {
   mostTokens,
   unitsBeyond,
 } from '../../core/tokens.js';
-import { nextTurn } from '../../core/turns.js';
+import { nextTurn } from '../../bytes/turns.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Reads } from '../rank.js';
 
 /** What a tokenizer puts around a query and a document. */

@@ -1,7 +1,7 @@
 import { mergeWindows, sumUsage, surelyFits, windowsOf, type Window } from '../../core/split.js';
 import { FAULTS } from '../../core/retry.js';
-import { atOnce, inSteps } from '../../core/steps.js';
-import { nextTurn } from '../../core/turns.js';
+import { atOnce, inSteps } from '../../bytes/steps.js';
+import { nextTurn } from '../../bytes/turns.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Ranking } from '../rank.js';
 
 export interface SplitOptions {

@@ -1,4 +1,4 @@
-import { Json, JsonShapeError } from '../../core/json/json.js';
+import { Json, JsonShapeError } from '../../core/json.js';
 import { parseRetryAfter, type FaultKind, type UpstreamFailure } from '../../core/retry.js';
 import {
   CredentialError,

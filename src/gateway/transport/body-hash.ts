@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { nextTurn } from '../../core/turns.js';
+import { nextTurn } from '../../bytes/turns.js';
 
 /** More is hashed in steps: thirty megabytes take fifteen milliseconds. */
 const AT_ONCE_BYTES = 1_048_576;

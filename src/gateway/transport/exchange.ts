@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { Gathering } from '../../core/gathering.js';
-import { copyBytes, NO_BYTES, Owned } from '../../core/memory.js';
-import { arriveInTurns } from '../../core/turns.js';
+import { Gathering } from '../../bytes/gathering.js';
+import { copyBytes, NO_BYTES, Owned } from '../../bytes/memory.js';
+import { arriveInTurns } from '../../bytes/turns.js';
 import type { RawReply } from '../../providers/reply.js';
 import { awaitReply, hasBroken } from './connector.js';
 import { hasFailedWrites } from './failed-writes.js';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { EnclosedJson } from '../../core/json/enclosed.js';
+import type { EnclosedJson } from '../../bytes/enclosed.js';
 import { bodyBehind } from './unjoined.js';
 
 /** Who has a request written: it is told where it goes, and when all of it has been handed over. */

@@ -1,4 +1,4 @@
-import { Owned } from '../../core/memory.js';
+import { Owned } from '../../bytes/memory.js';
 import type { RawReply } from '../../providers/reply.js';
 
 /** A reply whose text is decoded when first asked for. */

@@ -1,9 +1,9 @@
-import { EnclosedJson } from '../../core/json/enclosed.js';
-import type { JsonBody } from '../../core/json/fragment.js';
-import { encodeEnclosed, encodeJsonInSteps } from '../../core/json/encode.js';
-import { Owned } from '../../core/memory.js';
-import { MANY_DOCUMENTS } from '../../core/steps.js';
-import { nextTurn } from '../../core/turns.js';
+import { EnclosedJson } from '../../bytes/enclosed.js';
+import type { JsonBody } from '../../bytes/fragment.js';
+import { encodeEnclosed, encodeJsonInSteps } from '../../bytes/encode.js';
+import { Owned } from '../../bytes/memory.js';
+import { MANY_DOCUMENTS } from '../../bytes/steps.js';
+import { nextTurn } from '../../bytes/turns.js';
 import { readPages } from '../../providers/pages.js';
 import type {
   ComposedProvider,

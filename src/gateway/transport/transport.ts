@@ -1,4 +1,4 @@
-import type { EnclosedJson } from '../../core/json/enclosed.js';
+import type { EnclosedJson } from '../../bytes/enclosed.js';
 
 /** Why there is no reply to read. */
 export type TransportFault =

@@ -1,5 +1,5 @@
-import type { EnclosedJson } from '../../core/json/enclosed.js';
-import { MOST_ENCLOSED_BYTES } from '../../core/json/encode.js';
+import type { EnclosedJson } from '../../bytes/enclosed.js';
+import { MOST_ENCLOSED_BYTES } from '../../bytes/encode.js';
 
 /** The client asks for one buffer. It gets one of the right length, whose memory nobody reads and the system never fills. */
 const blank = Buffer.alloc(MOST_ENCLOSED_BYTES);

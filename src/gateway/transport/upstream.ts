@@ -1,4 +1,4 @@
-import { EnclosedJson } from '../../core/json/enclosed.js';
+import { EnclosedJson } from '../../bytes/enclosed.js';
 import type { TokenRequest } from '../../providers/provider.js';
 import type { RawReply } from '../../providers/reply.js';
 import { ConnectionPool } from './connection-pool.js';

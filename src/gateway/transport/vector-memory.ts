@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { countKept } from '../../core/memory.js';
+import { countKept } from '../../bytes/memory.js';
 import type { VectorMemory } from '../../providers/provider.js';
 
 /** The size of an entry beside its numbers: its key, and what the cache and the engine add. */

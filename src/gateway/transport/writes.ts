@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { largeWork } from '../../core/turns.js';
+import { largeWork } from '../../bytes/turns.js';
 
 /** Less is written at once: it takes a few tenths of a millisecond, and 30 MB take several. */
 const LARGE_BYTES = 2_097_152;

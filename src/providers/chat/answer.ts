@@ -1,4 +1,4 @@
-import { JsonShapeError, parseNumeric } from '../../core/json/json.js';
+import { JsonShapeError, parseNumeric } from '../../core/json.js';
 
 /** A token with which a model could have begun its answer, and its likelihood. */
 export interface Likely {

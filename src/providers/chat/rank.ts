@@ -1,8 +1,8 @@
 import { snakeCase } from '../../core/records.js';
 import type { RerankOptions } from '../../core/rerank.js';
-import { Pace } from '../../core/steps.js';
-import { JsonShapeError, type Json } from '../../core/json/json.js';
-import type { JsonBody } from '../../core/json/fragment.js';
+import { Pace } from '../../bytes/steps.js';
+import { JsonShapeError, type Json } from '../../core/json.js';
+import type { JsonBody } from '../../bytes/fragment.js';
 import {
   defineComposedProvider,
   type ComposedProvider,

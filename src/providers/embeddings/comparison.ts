@@ -1,5 +1,5 @@
-import { JsonShapeError, type Json } from '../../core/json/json.js';
-import { Pace, type Steps } from '../../core/steps.js';
+import { JsonShapeError, type Json } from '../../core/json.js';
+import { Pace, type Steps } from '../../bytes/steps.js';
 import { product, readVector, toUnit, VectorRoom, type TakeRoom, type Vector } from './vectors.js';
 
 /** The embedding of one text: a single vector, or one per token. */

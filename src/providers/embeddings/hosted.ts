@@ -1,5 +1,5 @@
-import type { Json } from '../../core/json/json.js';
-import type { JsonBody } from '../../core/json/fragment.js';
+import type { Json } from '../../core/json.js';
+import type { JsonBody } from '../../bytes/fragment.js';
 import { readMeta } from '../dialects.js';
 import { bedrockAccess } from '../bedrock-access.js';
 import {

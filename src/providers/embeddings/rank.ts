@@ -1,7 +1,7 @@
-import type { Json } from '../../core/json/json.js';
-import type { JsonBody } from '../../core/json/fragment.js';
+import type { Json } from '../../core/json.js';
+import type { JsonBody } from '../../bytes/fragment.js';
 import { snakeCase } from '../../core/records.js';
-import type { Steps } from '../../core/steps.js';
+import type { Steps } from '../../bytes/steps.js';
 import {
   defineComposedProvider,
   type ComposedProvider,

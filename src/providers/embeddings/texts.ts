@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { inTurn } from '../../core/document-json.js';
-import { JsonFragment } from '../../core/json/fragment.js';
-import { decoded, partedAt } from '../../core/json/text-pieces.js';
-import { WrittenTexts } from '../../core/json/written-texts.js';
-import { NO_BYTES } from '../../core/memory.js';
-import { Pace } from '../../core/steps.js';
+import { inTurn } from '../../bytes/document-json.js';
+import { JsonFragment } from '../../bytes/fragment.js';
+import { decoded, partedAt } from '../../bytes/text-pieces.js';
+import { WrittenTexts } from '../../bytes/written-texts.js';
+import { NO_BYTES } from '../../bytes/memory.js';
+import { Pace } from '../../bytes/steps.js';
 import { cutToTokens, unitsBeyond } from '../../core/tokens.js';
 import { forModel, type ByModel, type PartCall, type UpstreamCall } from '../provider.js';
 import { prefixOf, type EmbeddedText } from './forms.js';

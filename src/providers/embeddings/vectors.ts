@@ -1,5 +1,5 @@
-import { JsonShapeError, type Json } from '../../core/json/json.js';
-import { Owned } from '../../core/memory.js';
+import { JsonShapeError, type Json } from '../../core/json.js';
+import { Owned } from '../../bytes/memory.js';
 
 export type Vector = Float32Array;
 

@@ -1,5 +1,5 @@
 import { importPKCS8, SignJWT } from 'jose';
-import { Json, JsonShapeError } from '../../core/json/json.js';
+import { Json, JsonShapeError } from '../../core/json.js';
 import {
   CredentialError,
   optionalTextSetting,

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json/json.js';
+import type { Json } from '../../core/json.js';
 import type { TokenRequest, TokenSource } from '../provider.js';
 
 /** A POST of form fields to a token endpoint. */

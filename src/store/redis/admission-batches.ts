@@ -1,4 +1,4 @@
-import { atTurnEnd } from '../../core/turns.js';
+import { atTurnEnd } from '../../bytes/turns.js';
 import type { Admission, AdmitRequest, Settlement } from '../store.js';
 
 /** Limits how long one script keeps the server from serving others. */

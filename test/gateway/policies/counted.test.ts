@@ -1,6 +1,6 @@
 import { expect, it, jest } from '@jest/globals';
-import { textDocuments } from '../../../src/core/documents.js';
-import { largeWork } from '../../../src/core/turns.js';
+import { textDocuments } from '../../../src/bytes/documents.js';
+import { largeWork } from '../../../src/bytes/turns.js';
 import { counted } from '../../../src/gateway/policies/counted.js';
 import type { Outcome } from '../../../src/gateway/rank.js';
 import { job, offer } from '../../support/offers.js';

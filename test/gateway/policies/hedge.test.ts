@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { NO_BYTES } from '../../../src/core/memory.js';
+import { NO_BYTES } from '../../../src/bytes/memory.js';
 import { RetryBudget } from '../../../src/core/hedge.js';
 import { hedged } from '../../../src/gateway/policies/hedge.js';
 import type { Attempt, AttemptOutcome, Candidates, Job, Offer } from '../../../src/gateway/rank.js';

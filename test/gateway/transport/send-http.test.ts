@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Channel } from '../../../src/core/channel.js';
-import { sentDocuments, textDocuments, type Documents } from '../../../src/core/documents.js';
-import { joinWithRoom } from '../../../src/core/json/room.js';
-import { scanBody } from '../../../src/core/json/scan.js';
-import { NO_BYTES, Owned } from '../../../src/core/memory.js';
-import { MadeList } from '../../../src/core/json/fragment.js';
+import { sentDocuments, textDocuments, type Documents } from '../../../src/bytes/documents.js';
+import { joinWithRoom } from '../../../src/bytes/room.js';
+import { scanBody } from '../../../src/bytes/scan.js';
+import { NO_BYTES, Owned } from '../../../src/bytes/memory.js';
+import { MadeList } from '../../../src/bytes/fragment.js';
 import { Secret } from '../../../src/core/secret.js';
 import type { Route } from '../../../src/gateway/channels/route.js';
 import { createScope, type OwnedScope } from '../../../src/gateway/scope.js';

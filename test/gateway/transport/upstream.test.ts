@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { types } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, jest } from '@jest/globals';
-import { EnclosedJson } from '../../../src/core/json/enclosed.js';
+import { EnclosedJson } from '../../../src/bytes/enclosed.js';
 import { ReplyRoom } from '../../../src/gateway/transport/bytes-in-flight.js';
 import { createScope } from '../../../src/gateway/scope.js';
 import type { UpstreamRequest } from '../../../src/gateway/transport/transport.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { Owned } from '../../../src/core/memory.js';
+import { Owned } from '../../../src/bytes/memory.js';
 import { createVectorMemory, memoryOf } from '../../../src/gateway/transport/vector-memory.js';
 
 const vector = (...numbers: number[]): readonly Float32Array[] => [Float32Array.from(numbers)];

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, jest } from '@jest/globals';
-import { largeWork } from '../../../src/core/turns.js';
+import { largeWork } from '../../../src/bytes/turns.js';
 import { fc } from '../../support/property.js';
 import { writeInPieces } from '../../../src/gateway/transport/writes.js';
 

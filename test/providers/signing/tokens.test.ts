@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { jwtVerify, SignJWT } from 'jose';
-import { Json, JsonShapeError } from '../../../src/core/json/json.js';
+import { Json, JsonShapeError } from '../../../src/core/json.js';
 import { Secret } from '../../../src/core/secret.js';
 import { azureFoundry } from '../../../src/providers/azure.js';
 import { google } from '../../../src/providers/google.js';
