@@ -222,7 +222,7 @@ function rankBy(plan: Plan, { fallbacks }: TokenPolicy): Rank {
 /** Who shares rankings: one account, under the same tags. */
 function ownerOf({ caller }: RerankCall, { tag }: Target): string {
   const { userId, policy } = caller.credential.token;
-  return `${userId}|${tag ?? ''}|${policy.tags.join(',')}`;
+  return JSON.stringify([userId, tag, policy.tags]);
 }
 
 function planOf(deps: GatewayDeps, { model }: Target): Plan {

@@ -440,6 +440,25 @@ describe('a reply cache', () => {
   });
 });
 
+it('a ranking of the tag "ta,tb" is no answer for a key of the tags "ta" and "tb"', async () => {
+  const [joined, apart] = [await upstreamWith(), await upstreamWith()];
+  const gateway = await gatewayWith({
+    channels: [
+      cohereChannel('joined', joined.url, { tag: 'ta,tb' }),
+      cohereChannel('apart', apart.url, { tag: 'ta' }),
+    ],
+    models: { default: { cache_ttl_ms: 60_000 } },
+  });
+  const one = await gateway.createKey({ policy: { tags: ['ta,tb'] } });
+  const other = await gateway.createKey({ policy: { tags: ['ta', 'tb'] } });
+
+  await gateway.post(one.key, ask);
+  const reply = await gateway.post(other.key, ask);
+
+  expect(reply.headers.get('x-rerank-cache')).toBeNull();
+  expect([joined.seen.length, apart.seen.length]).toEqual([1, 1]);
+});
+
 describe('a reply cache that nodes share', () => {
   /** Asks one node something new, then another one the same; tells what the second says of its cache. */
   async function secondNode(policy: Partial<TokenPolicy>) {
