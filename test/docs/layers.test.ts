@@ -86,7 +86,9 @@ describe('the table of layers says what is checked, for', () => {
       /a policy imports of `gateway` ([^]*?) and never/.exec(ARCHITECTURE) ?? [];
     const files = [...sentence.matchAll(/`([\w/-]+\.ts)`/g)].map(([, file]) => `gateway/${file}`);
 
-    expect(['bytes', 'core', ...files].sort()).toEqual(allowed(allowedTo('policies') ?? [], '^src/'));
+    expect(['bytes', 'core', ...files].sort()).toEqual(
+      allowed(allowedTo('policies') ?? [], '^src/'),
+    );
   });
 });
 
