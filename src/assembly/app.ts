@@ -195,6 +195,12 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const management: OperationDeps = {
     ...managementSettings(config, node.release),
     ...{ store, now, randomBytes, gateway, probe, explain },
+    prices: config.prices,
+    known: {
+      refresh: () => channels.refresh(),
+      names: () => Promise.resolve((id) => channels.current.byId.get(id)?.channel.name),
+      fallbacksOf: (model) => channels.current.plans.get(model)?.answers.slice(1) ?? [],
+    },
     discover: createDiscover({ upstream, neural, tools, now }),
     listUpstreamModels: createListUpstreamModels({ upstream, declared }),
     logIds: new MaskedIds(Buffer.from(maskKey, 'hex')),

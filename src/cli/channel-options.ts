@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { CHANNEL_MEMBERS } from '../core/channel-members.js';
-import { Secret } from '../core/secret.js';
+import { snakeCase } from '../core/records.js';
 import { secretSettings } from '../providers/settings.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
 import { withMembers } from './members.js';
@@ -61,11 +61,11 @@ export async function credentialsOf(
   { io }: Session,
   provider: Provider | undefined,
   { apiKey, credential = {} }: ChannelOptions,
-): Promise<Record<string, Secret>> {
+): Promise<Record<string, string>> {
   const given = apiKey === undefined ? credential : { ...credential, apiKey };
-  const secrets: Record<string, Secret> = {};
+  const secrets: Record<string, string> = {};
   for (const [name, text] of Object.entries(given)) {
-    secrets[nameIn(provider?.credentials, name)] = new Secret(await readSecret(io, text));
+    secrets[snakeCase(nameIn(provider?.credentials, name))] = await readSecret(io, text);
   }
   return secrets;
 }
@@ -84,7 +84,11 @@ export async function settingsOf(
   for (const [written, text] of Object.entries(given)) {
     const name = nameIn(provider?.settings, written);
     const isSecret = sealed.includes(name) && text !== '';
-    settings[name] = settingValue(provider, name, isSecret ? await readSecret(io, text) : text);
+    settings[snakeCase(name)] = settingValue(
+      provider,
+      name,
+      isSecret ? await readSecret(io, text) : text,
+    );
   }
   return settings;
 }

@@ -5,11 +5,10 @@ import {
   CHANNEL_ENABLED,
   type ChannelStatus,
 } from '../core/channel.js';
-import type { ProbeReport } from '../core/probe.js';
-import { snakeCase } from '../core/records.js';
-import type { ChannelState, ChannelView } from '../management/channel-views.js';
+import type { ChannelWire, EffectiveWire } from '../shapes/channel.js';
+import type { TestedWire } from '../shapes/tested.js';
 import { memberFacts } from './members.js';
-import { counted, facts, names } from './text.js';
+import { counted, facts, moment, names } from './text.js';
 
 export const STATUS: Readonly<Record<ChannelStatus, string>> = {
   [CHANNEL_ENABLED]: 'enabled',
@@ -17,41 +16,39 @@ export const STATUS: Readonly<Record<ChannelStatus, string>> = {
   [CHANNEL_AUTO_DISABLED]: 'disabled automatically',
 };
 
-export function describe(channel: ChannelView): string {
+export function describe(channel: ChannelWire): string {
   const settings = Object.entries(channel.settings).map(
-    ([name, value]) => `${snakeCase(name)}=${String(value)}`,
+    ([name, value]) => `${name}=${String(value)}`,
   );
   const credentials =
-    channel.origin === 'config'
-      ? 'in the configuration'
-      : names(channel.credentialNames.map(snakeCase), 'none');
+    channel.origin === 'config' ? 'in the configuration' : names(channel.credential_names, 'none');
   return facts([
     ['id', String(channel.id)],
     ['name', channel.name],
     ['provider', channel.provider],
-    ['base URL', channel.baseUrl ?? "the provider's"],
+    ['base URL', channel.base_url ?? "the provider's"],
     ['credentials', credentials],
-    ...((channel.keyCount ?? 0) > 1 ? [keyFact(channel.keyCount)] : []),
+    ...((channel.key_count ?? 0) > 1 ? [keyFact(channel.key_count)] : []),
     ['settings', names(settings, 'none')],
     ['models', modelsText(channel)],
     ['tag', channel.tag ?? 'none'],
     ...memberFacts(CHANNEL_MEMBERS, channel),
     ['status', STATUS[channel.status]],
     ['in effect', inEffect(channel)],
-    ...pauseFacts(channel),
+    ...pauseFacts(channel.effective),
     ['origin', channel.origin],
   ]);
 }
 
-function keyFact(count = 0): [string, string] {
-  return ['API keys', `${count}, which take turns`];
+function keyFact(count: number | null): [string, string] {
+  return ['API keys', `${count ?? 0}, which take turns`];
 }
 
 /** Whether it takes traffic, and how many gateways leave it alone for now. */
-export function inEffect({ state, sighted }: ChannelView): string {
-  const { pauses, nextTryMs } = sighted;
-  const next = nextTryMs === undefined ? '' : `, next try at ${timeText(nextTryMs)}`;
-  const whole = pauses.filter(({ key }) => key === undefined);
+export function inEffect({ effective: state }: ChannelWire): string {
+  const { paused: pauses, next_try: nextTry } = state;
+  const next = nextTry === null ? '' : `, next try at ${moment(nextTry)}`;
+  const whole = pauses.filter(({ key }) => key === null);
   if (!state.live || pauses.length === 0) return effective(state) + next;
   if (whole.length === 0)
     return `live, ${pauses.length === 1 ? 'one key rests' : 'some keys rest'}`;
@@ -59,55 +56,52 @@ export function inEffect({ state, sighted }: ChannelView): string {
   return `live, left alone by ${gateways}`;
 }
 
-function pauseFacts({ sighted: { pauses } }: ChannelView): [string, string][] {
-  return pauses.map(({ node, key, state, reason, sinceMs, untilMs }) => [
-    key === undefined ? `on ${node}` : `key ${key} on ${node}`,
-    `${state.replace('_', '-')} since ${timeText(sinceMs)} (${reason}), until ${timeText(untilMs)}`,
+function pauseFacts({ paused }: EffectiveWire): [string, string][] {
+  return paused.map(({ node, key, state, reason, since, until }) => [
+    key === null ? `on ${node}` : `key ${key} on ${node}`,
+    `${state.replace('_', '-')} since ${moment(since)} (${reason}), until ${moment(until)}`,
   ]);
 }
 
-function timeText(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-export function effective(state: ChannelState): string {
-  if (state.live) return 'live';
-  switch (state.because) {
+export function effective({ because, reason }: EffectiveWire): string {
+  switch (because) {
+    case null:
+      return 'live';
     case 'disabled':
       return 'off: disabled';
     case 'auto_disabled':
-      return `off: disabled automatically${state.reason === undefined ? '' : `, ${state.reason}`}`;
+      return `off: disabled automatically${reason === null ? '' : `, ${reason}`}`;
     case 'tag_disabled':
-      return `off: its tag is switched off${state.reason === undefined ? '' : ` (${state.reason})`}`;
+      return `off: its tag is switched off${reason === null ? '' : ` (${reason})`}`;
     case 'credentials_locked':
       return 'off: its credentials cannot be read with this encryption key';
     case 'unusable':
-      return `off: ${state.reason}`;
+      return `off: ${reason ?? 'unusable'}`;
   }
 }
 
-export function modelsText({ models: served }: ChannelView): string {
+export function modelsText({ models: served }: ChannelWire): string {
   return Object.entries(served)
     .map(([name, upstream]) => (name === upstream ? name : `${name}=${upstream}`))
     .join(', ');
 }
 
-export function describeTest(channel: string, tested: ProbeReport): string {
-  const { ranking, usage, problem, warnings, upstreamModel } = tested;
+export function describeTest(channel: string, tested: TestedWire): string {
+  const { order, scores, score_scale: scale, usage, problem, warnings } = tested;
+  const { upstream_model: upstreamModel } = tested;
   const model =
     tested.model === upstreamModel ? upstreamModel : `${tested.model} (${upstreamModel})`;
   const told = [
-    ...(usage.inputTokens === undefined ? [] : [counted(usage.inputTokens, 'token')]),
-    ...(usage.searchUnits === undefined ? [] : [counted(usage.searchUnits, 'search unit')]),
+    ...(usage.input_tokens === null ? [] : [counted(usage.input_tokens, 'token')]),
+    ...(usage.search_units === null ? [] : [counted(usage.search_units, 'search unit')]),
   ];
   const rows: [string, string][] = [
     ['model', model],
     ['sent to', tested.url ?? 'nowhere'],
-    ['status', tested.status === undefined ? 'none' : String(tested.status)],
-    ['latency', `${tested.durationMs} ms`],
+    ['status', tested.status === null ? 'none' : String(tested.status)],
+    ['latency', `${tested.latency_ms} ms`],
   ];
-  if (ranking !== undefined) {
-    const { order, scores, scale } = ranking;
+  if (order !== null && scores !== null && scale !== null) {
     rows.push(
       ['order', order],
       ['scores', `${scores.right} for the answer, ${scores.other} for the other`],
@@ -116,7 +110,7 @@ export function describeTest(channel: string, tested: ProbeReport): string {
     );
   }
   return [
-    `${channel} ${problem === undefined ? 'works' : 'does not work'}.`,
+    `${channel} ${problem === null ? 'works' : 'does not work'}.`,
     facts(rows),
     ...warnings,
   ].join('\n');

@@ -2,18 +2,9 @@ import { Option, type Command } from 'commander';
 import { CHANNEL_MEMBERS } from '../core/channel-members.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED, type ChannelStatus } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
-import type {
-  Because,
-  ChannelFilter,
-  ChannelOrder,
-  ChannelView,
-} from '../management/channel-views.js';
 import { findProvider } from '../providers/index.js';
-import type { Order } from '../store/store.js';
-import { CHANNEL_SORTS, channelWire, REASONS } from '../shapes/channel.js';
-import { inForceWire } from '../shapes/in-force.js';
-import { testedWire } from '../shapes/tested.js';
-import type { ChannelChanged } from '../client/backend.js';
+import { listPart, type Client, type InputOf, type ReplyOf } from '../client/client.js';
+import { CHANNEL_SORTS, REASONS, type ChannelWire } from '../shapes/channel.js';
 import {
   credentialsOf,
   emptyAsNull,
@@ -62,7 +53,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .action(
       onGateway(io, async (session, { args: [given] }) => {
         const channel = await resolveChannel(session, given);
-        session.show(channelWire(channel), describe(channel));
+        session.show(channel, describe(channel));
       }),
     );
 
@@ -82,10 +73,11 @@ export function addChannelCommands(program: Command, io: CliIo): void {
             await switchAll(session, [first, ...others], enabled);
             return;
           }
-          const write = await session.backend.updateChannel(first.id, {
-            status: enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
+          const status = enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED;
+          const write = await session.client.call('updateChannel', {
+            body: { id: first.id, status },
           });
-          showWrite(session, write, `is ${STATUS[write.channel.status]}`);
+          showWrite(session, write, `is ${STATUS[write.status]}`);
         }),
       );
   }
@@ -117,8 +109,10 @@ export function addChannelCommands(program: Command, io: CliIo): void {
         const { name, disabled } = command.opts<{ name?: string; disabled?: true }>();
         const { id } = await resolveChannel(session, command.args[0]);
         const status: ChannelStatus | undefined = disabled === true ? CHANNEL_DISABLED : undefined;
-        const given = present({ name, status });
-        const write = await session.backend.copyChannel(id, given);
+        const write = await session.client.call('copyChannel', {
+          params: { id },
+          body: { name, status },
+        });
         showWrite(session, write, 'is there');
       }),
     );
@@ -139,7 +133,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .action(
       onGateway(io, async (session, { args: [given] }) => {
         const { id, name } = await resolveChannel(session, given);
-        const listed = await session.backend.listUpstreamModels(id);
+        const listed = await session.client.call('listUpstreamModels', { params: { id } });
         session.show(
           listed,
           listed.length === 0 ? `The server of "${name}" lists none.` : listed.join('\n'),
@@ -164,16 +158,18 @@ export function addChannelCommands(program: Command, io: CliIo): void {
 async function create(session: Session, command: Command): Promise<void> {
   const options = command.opts<CreateOptions>();
   const provider = findProvider(options.provider);
-  const write = await session.backend.createChannel({
-    name: options.name,
-    provider: options.provider,
-    models: options.models,
-    baseUrl: options.baseUrl,
-    tag: options.tag,
-    credentials: await credentialsOf(session, provider, options),
-    settings: await settingsOf(session, provider, options.setting ?? {}),
-    status: options.disabled === true ? CHANNEL_DISABLED : CHANNEL_ENABLED,
-    ...givenMembers(command, CHANNEL_MEMBERS),
+  const write = await session.client.call('createChannel', {
+    body: {
+      name: options.name,
+      provider: options.provider,
+      models: options.models,
+      base_url: options.baseUrl,
+      tag: options.tag,
+      credentials: await credentialsOf(session, provider, options),
+      settings: await settingsOf(session, provider, options.setting ?? {}),
+      status: options.disabled === true ? CHANNEL_DISABLED : CHANNEL_ENABLED,
+      ...givenMembers(command, CHANNEL_MEMBERS),
+    },
   });
   showWrite(session, write, 'is there');
 }
@@ -188,30 +184,32 @@ async function update(session: Session, command: Command): Promise<void> {
   const edit = {
     ...present({ name, provider: options.provider, models: options.models }),
     ...givenMembers(command, CHANNEL_MEMBERS),
-    ...(baseUrl === undefined ? {} : { baseUrl: baseUrl === 'none' ? undefined : baseUrl }),
-    ...(tag === undefined ? {} : { tag: tag === 'none' ? undefined : tag }),
+    ...(baseUrl === undefined ? {} : { base_url: baseUrl === 'none' ? null : baseUrl }),
+    ...(tag === undefined ? {} : { tag: tag === 'none' ? null : tag }),
     ...(setting === undefined ? {} : { settings: emptyAsNull(settings) }),
     ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
   };
   if (Object.keys(edit).length === 0) throw new UsageError('Name at least one thing to change.');
-  const write = await session.backend.updateChannel(current.id, edit);
+  const write = await session.client.call('updateChannel', {
+    body: { id: current.id, ...edit },
+  });
   showWrite(session, write, 'is changed');
 }
 
+type Filter = NonNullable<InputOf<'searchChannels'>['query']>;
+
 interface ListOptions extends Pick<
-  ChannelFilter,
-  'tag' | 'provider' | 'model' | 'keyword' | 'origin'
+  Filter,
+  'tag' | 'provider' | 'model' | 'keyword' | 'origin' | 'sort'
 > {
-  readonly state?: 'live' | 'off' | Because;
-  readonly sort?: Order<ChannelOrder>;
+  readonly state?: 'live' | 'off' | NonNullable<Filter['because']>;
 }
 
 async function listAll(session: Session, options: ListOptions): Promise<void> {
-  const { tag, provider, model, keyword, origin, state, sort: order } = options;
+  const { state, ...others } = options;
   const live = state === 'live' ? true : state === 'off' ? false : undefined;
   const because = state === 'live' || state === 'off' ? undefined : state;
-  const wanted = { tag, provider, model, keyword, origin, live, because, order };
-  const channels = await session.backend.listChannels(present(wanted));
+  const channels = await listChannels(session.client, { ...others, live, because });
   const rows = channels.map((channel) => [
     String(channel.id),
     channel.name,
@@ -226,9 +224,9 @@ async function listAll(session: Session, options: ListOptions): Promise<void> {
   ]);
   const heading = ['ID', 'NAME', 'PROVIDER', 'TAG', 'PRIORITY', 'WEIGHT', 'STATUS', 'IN EFFECT'];
   session.show(
-    { items: channels.map(channelWire), total: channels.length },
+    { items: channels, total: channels.length },
     channels.length === 0
-      ? `No such channels in ${session.backend.place}.`
+      ? `No such channels in ${session.client.place}.`
       : table([...heading, 'ORIGIN', 'MODELS'], rows),
   );
 }
@@ -238,44 +236,45 @@ async function remove(session: Session, command: Command): Promise<void> {
   const { id, name, provider } = await resolveChannel(session, command.args[0]);
   const what = `Channel ${id} "${name}" (${provider}) will be deleted for good, with its credentials.`;
   await confirm(session, what, yes);
-  const { version, inForce } = await session.backend.deleteChannel(id);
+  const write = await session.client.call('deleteChannel', { params: { id } });
   session.show(
-    { id, name, deleted: true, ...inForceWire(version, inForce) },
-    `Channel ${id} "${name}" is deleted. ${inForceText(inForce)}`,
+    { ...write, name, deleted: true },
+    `Channel ${id} "${name}" is deleted. ${inForceText(write)}`,
   );
 }
 
 async function test(session: Session, command: Command): Promise<void> {
   const { model } = command.opts<{ model?: string }>();
   const { id, name } = await resolveChannel(session, command.args[0]);
-  const tested = await session.backend.testChannel(id, model);
+  const tested = await session.client.call('testChannel', {
+    params: { id },
+    body: { model },
+  });
   const { problem } = tested;
-  session.show(
-    {
-      id,
-      name,
-      ...testedWire(tested),
-    },
-    describeTest(`Channel ${id} "${name}"`, tested),
-  );
+  session.show({ id, name, ...tested }, describeTest(`Channel ${id} "${name}"`, tested));
   // Scripts see it by the exit code; people have read it.
-  if (problem !== undefined) throw new RefusedError(problem.message);
+  if (problem !== null) throw new RefusedError(problem.message);
 }
 
-function showWrite(
-  session: Session,
-  { channel, version, inForce }: ChannelChanged,
-  what: string,
-): void {
+function showWrite(session: Session, write: ReplyOf<'updateChannel'>, what: string): void {
   session.show(
-    { ...channelWire(channel), ...inForceWire(version, inForce) },
-    `Channel ${channel.id} "${channel.name}" ${what}; it is ${effective(channel.state)}. ${inForceText(inForce)}`,
+    write,
+    `Channel ${write.id} "${write.name}" ${what}; it is ${effective(write.effective)}. ${inForceText(write)}`,
   );
+}
+
+const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
+
+async function listChannels(
+  client: Client,
+  filter: InputOf<'searchChannels'>['query'],
+): Promise<readonly ChannelWire[]> {
+  return (await listPart(client, 'searchChannels', filter, ALL)).items;
 }
 
 /** All of them, before something is done: a mistyped name changes nothing. */
-async function resolveChannels(session: Session, given: readonly string[]): Promise<ChannelView[]> {
-  const found = new Map<number, ChannelView>();
+async function resolveChannels(session: Session, given: readonly string[]): Promise<ChannelWire[]> {
+  const found = new Map<number, ChannelWire>();
   for (const name of given) {
     const channel = await resolveChannel(session, name);
     found.set(channel.id, channel);
@@ -284,9 +283,9 @@ async function resolveChannels(session: Session, given: readonly string[]): Prom
 }
 
 /** The channel with this name, or else with this id. */
-async function resolveChannel({ backend }: Session, given = ''): Promise<ChannelView> {
-  const named = (await backend.listChannels()).find(({ name }) => name === given);
+async function resolveChannel({ client }: Session, given = ''): Promise<ChannelWire> {
+  const named = (await listChannels(client, { keyword: given })).find(({ name }) => name === given);
   if (named !== undefined) return named;
-  if (/^\d{1,15}$/.test(given)) return backend.getChannel(Number(given));
+  if (/^\d{1,15}$/.test(given)) return client.call('getChannel', { params: { id: Number(given) } });
   throw new GatewayError('not_found', `There is no channel "${given}".`);
 }

@@ -1,19 +1,11 @@
 import { Option, type Command } from 'commander';
 import { NEVER_EXPIRES } from '../core/token.js';
-import type { RedemptionCode } from '../store/store.js';
-import { batchWire, codeWire, STATUS_NAMES } from '../shapes/code.js';
+import { listPart } from '../client/client.js';
+import { CODE_STATUS_NUMBERS, STATUS_NAMES } from '../shapes/code.js';
 import { UsageError } from './errors.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, moment, table } from './text.js';
-import {
-  expiry,
-  pageOf,
-  present,
-  units,
-  wholeNumber,
-  withPage,
-  type PageOptions,
-} from './values.js';
+import { expiry, pageOf, units, wholeNumber, withPage, type PageOptions } from './values.js';
 
 interface CreateOptions {
   readonly name: string;
@@ -26,7 +18,7 @@ interface ListOptions extends PageOptions {
   readonly keyword?: string;
   readonly name?: string;
   readonly batch?: string;
-  readonly status?: RedemptionCode['status'];
+  readonly status?: keyof typeof CODE_STATUS_NUMBERS;
 }
 
 const STATUSES = Object.values(STATUS_NAMES);
@@ -83,9 +75,10 @@ export function addCodeCommands(program: Command, io: CliIo): void {
       .description(enabled ? 'allow a code to be redeemed' : 'refuse to redeem a code')
       .argument('<id>', 'of the code', wholeNumber)
       .action(
-        onGateway(io, async ({ backend, show }, { processedArgs: [id] }) => {
-          const code = await backend.updateCode(id as number, { enabled });
-          show(codeWire(code), `Code ${code.id} "${code.name}" is ${code.status}.`);
+        onGateway(io, async ({ client, show }, { processedArgs: [id] }) => {
+          const body = { id: id as number, status: enabled ? (1 as const) : (2 as const) };
+          const code = await client.call('updateRedemptionCode', { body });
+          show(code, `Code ${code.id} "${code.name}" is ${STATUS_NAMES[code.status]}.`);
         }),
       );
   }
@@ -98,11 +91,13 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     .action(
       onGateway(io, async (session, command) => {
         const { yes } = command.opts<{ yes?: true }>();
-        const code = await session.backend.getCode(command.processedArgs[0] as number);
+        const code = await session.client.call('getRedemptionCode', {
+          params: { id: command.processedArgs[0] as number },
+        });
         const { id, name, status } = code;
-        const what = `Code ${id} "${name}" (${status}, ${amount(code.quota)}) will be deleted for good.`;
+        const what = `Code ${id} "${name}" (${STATUS_NAMES[status]}, ${amount(code.quota)}) will be deleted for good.`;
         await confirm(session, what, yes);
-        await session.backend.deleteCode(id);
+        await session.client.call('deleteRedemptionCode', { params: { id } });
         session.show({ id, deleted: true }, `Code ${id} "${name}" is deleted.`);
       }),
     );
@@ -116,72 +111,77 @@ export function addCodeCommands(program: Command, io: CliIo): void {
         const { yes } = command.opts<{ yes?: true }>();
         const what = 'All codes that are used, disabled or expired will be deleted for good.';
         await confirm(session, what, yes);
-        const deleted = await session.backend.deleteInvalidCodes();
+        const deleted = await session.client.call('deleteInvalidRedemptionCodes');
         session.show({ deleted }, `${counted(deleted, 'code')} deleted.`);
       }),
     );
 }
 
-async function create({ backend, io, show }: Session, options: CreateOptions): Promise<void> {
+async function create({ client, io, show }: Session, options: CreateOptions): Promise<void> {
   const { name, quota, count, expires } = options;
   const expiredTime = expires === NEVER_EXPIRES ? 0 : expires;
-  const codes = await backend.createCodes({ name, quota, count, expiredTime });
+  const codes = await client.call('createRedemptionCodes', {
+    body: { name, quota, count, expired_time: expiredTime },
+  });
   show({ codes }, codes.join('\n'));
   io.writeError(
     `${counted(codes.length, 'code')} "${name}", each worth ${amount(quota)}. They are not shown again: only their hashes are kept.\n`,
   );
 }
 
-async function listBatches({ backend, show }: Session): Promise<void> {
-  const batches = await backend.listBatches();
+async function listBatches({ client, show }: Session): Promise<void> {
+  const batches = await client.call('listRedemptionBatches');
   const rows = batches.map((batch) => [
-    batch.batchId,
+    batch.batch_id,
     batch.name,
     ...[batch.made, batch.used, batch.left].map(String),
-    amount(batch.leftQuota),
-    moment(batch.createdTime),
+    amount(batch.left_quota),
+    moment(batch.created_time),
   ]);
   show(
-    { items: batches.map(batchWire) },
+    { items: batches },
     batches.length === 0
-      ? `No codes in ${backend.place}.`
+      ? `No codes in ${client.place}.`
       : table(['BATCH', 'NAME', 'MADE', 'USED', 'LEFT', 'WORTH', 'CREATED'], rows),
   );
 }
 
-async function disableBatch({ backend, show }: Session, command: Command): Promise<void> {
+async function disableBatch({ client, show }: Session, command: Command): Promise<void> {
   const { batch, name } = command.opts<{ batch?: string; name?: string }>();
-  const of = batch === undefined ? { name: name ?? '' } : { batchId: batch };
+  const of = batch === undefined ? { name: name ?? '' } : { batch_id: batch };
   if ('name' in of && of.name === '') throw new UsageError('Give --batch or --name.');
-  const disabled = await backend.disableBatch(of);
+  const disabled = await client.call('disableRedemptionBatch', { body: of });
   show({ disabled }, `${counted(disabled, 'code')} disabled.`);
 }
 
-async function listAll({ backend, show }: Session, command: Command): Promise<void> {
+async function listAll({ client, show }: Session, command: Command): Promise<void> {
   const options = command.opts<ListOptions>();
-  const { keyword, name, status, batch: batchId } = options;
+  const { keyword, name, batch } = options;
+  const status = options.status === undefined ? undefined : CODE_STATUS_NUMBERS[options.status];
   const page = pageOf(options);
-  const { items, total } = await backend.listCodes({
-    ...page,
-    ...present({ keyword, name, status, batchId }),
-  });
+  const { items, total } = await listPart(
+    client,
+    'searchRedemptionCodes',
+    { keyword, name, status, batch_id: batch },
+    page,
+  );
   const rows = items.map((code) => [
     String(code.id),
     code.name,
-    code.codeHint,
-    code.status,
+    code.key_hint,
+    STATUS_NAMES[code.status],
     amount(code.quota),
-    moment(code.createdTime),
-    code.expiredTime === 0 ? 'never' : moment(code.expiredTime),
-    code.usedUserId === 0
+    moment(code.created_time),
+    code.expired_time === 0 ? 'never' : moment(code.expired_time),
+    code.used_user_id === 0
       ? ''
-      : `${code.usedBy ?? `user ${code.usedUserId}`}, ${moment(code.redeemedTime)}`,
+      : `${code.used_by ?? `user ${code.used_user_id}`}, ${moment(code.redeemed_time)}`,
   ]);
   const heading = ['ID', 'NAME', 'CODE', 'STATUS', 'QUOTA', 'CREATED', 'EXPIRES', 'REDEEMED'];
   show(
-    { items: items.map(codeWire), total },
+    { items, total },
     total === 0
-      ? `No such codes in ${backend.place}.`
+      ? `No such codes in ${client.place}.`
       : table(heading, rows, { total, offset: page.offset }),
   );
 }

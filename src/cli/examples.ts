@@ -24,8 +24,9 @@ export function addExampleCommands(program: Command, io: CliIo): void {
     .description('print what is in one, as the playground reads it from a file')
     .argument('<id>', 'its id', wholeNumber)
     .action(
-      onGateway(io, async ({ backend, show }, { processedArgs }) => {
-        const { content, ...example } = await backend.getExample(Number(processedArgs[0]));
+      onGateway(io, async ({ client, show }, { processedArgs }) => {
+        const params = { id: Number(processedArgs[0]) };
+        const { content, ...example } = await client.call('getExample', { params });
         show({ ...example, content }, JSON.stringify(content, null, 2));
       }),
     );
@@ -53,15 +54,15 @@ export function addExampleCommands(program: Command, io: CliIo): void {
     .action(onGateway(io, remove));
 }
 
-async function listAll({ backend, show }: Session): Promise<void> {
-  const examples = await backend.listExamples();
+async function listAll({ client, show }: Session): Promise<void> {
+  const examples = await client.call('listExamples');
   const rows = examples.map(({ id, name, shared, own, created_time: at }) => [
     ...[String(id), name, own ? 'you' : 'somebody else', shared ? 'yes' : 'no', moment(at)],
   ]);
   show(
     { items: examples, total: examples.length },
     examples.length === 0
-      ? `No examples are kept in ${backend.place}.`
+      ? `No examples are kept in ${client.place}.`
       : table(['ID', 'NAME', 'OF', 'SHARED', 'SINCE'], rows),
   );
 }
@@ -73,7 +74,7 @@ interface SaveOptions {
   readonly shared?: true;
 }
 
-async function save({ io, backend, show }: Session, command: Command): Promise<void> {
+async function save({ io, client, show }: Session, command: Command): Promise<void> {
   const given = command.opts<SaveOptions>();
   const file = String(command.processedArgs[0]);
   const text = file === '-' ? await io.readInput() : await textOf(file);
@@ -81,7 +82,9 @@ async function save({ io, backend, show }: Session, command: Command): Promise<v
   const name = given.name ?? (file === '-' ? undefined : basename(file));
   if (name === undefined)
     throw new UsageError('What is on standard input has no name: give --name.');
-  const saved = await backend.saveExample({ name, shared: given.shared === true, content });
+  const saved = await client.call('saveExample', {
+    body: { name, shared: given.shared === true, content },
+  });
   const about = problems.length === 0 ? '' : `\nNot read: ${problems.join('; ')}`;
   show({ ...saved, not_read: problems }, `Example ${saved.id} "${name}" is saved.${about}`);
 }
@@ -145,8 +148,8 @@ function membersOf(text: string): Readonly<Record<string, unknown>> {
 async function remove(session: Session, command: Command): Promise<void> {
   const { yes } = command.opts<{ yes?: true }>();
   const id = Number(command.processedArgs[0]);
-  const { name } = await session.backend.getExample(id);
+  const { name } = await session.client.call('getExample', { params: { id } });
   await confirm(session, `Example ${id} "${name}" will be deleted for good.`, yes);
-  await session.backend.deleteExample(id);
+  await session.client.call('deleteExample', { params: { id } });
   session.show({ id, name, deleted: true }, `Example ${id} "${name}" is deleted.`);
 }

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ExplainedWire } from '../shapes/explained.js';
-import type { ExplainQuery } from '../client/backend.js';
 import { resolveKey } from './keys.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, table } from './text.js';
@@ -35,15 +34,16 @@ export function addExplainCommand(program: Command, io: CliIo): void {
 async function explain(session: Session, command: Command): Promise<void> {
   const { key, tag, query, document, documents } = command.opts<Options>();
   const token = key === undefined ? undefined : await resolveKey(session, key);
-  const asked: ExplainQuery = present({
-    model: command.args[0],
-    tag,
-    tokenId: token?.id,
-    query,
-    documents: document,
-    documentCount: documents,
+  const explained = await session.client.call('explainRoute', {
+    body: present({
+      model: command.args[0],
+      tag,
+      token_id: token?.id,
+      query,
+      documents: document === undefined ? undefined : [...document],
+      document_count: documents,
+    }),
   });
-  const explained = await session.backend.explain(asked);
   session.show(explained, describe(explained));
 }
 

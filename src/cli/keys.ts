@@ -1,22 +1,21 @@
 import { TOKEN_MEMBERS } from '../core/token-members.js';
 import { Option, type Command } from 'commander';
 import { GatewayError } from '../core/errors.js';
+import { listPart, type Client, type InputOf } from '../client/client.js';
 import type { Aliases } from '../core/model-names.js';
 import {
   TOKEN_DISABLED,
   TOKEN_ENABLED,
   TOKEN_EXHAUSTED,
   TOKEN_EXPIRED,
-  tokenStatus,
-  type Token,
-  type TokenPolicy,
   type TokenStatus,
 } from '../core/token.js';
-import type { TokenChange, TokenOrder, User } from '../store/store.js';
-import { TOKEN_SORTS, tokenWire } from '../shapes/key.js';
+import { TOKEN_SORTS, type TokenWire } from '../shapes/key.js';
+import type { UserWire } from '../shapes/user.js';
+import { namedUser, self, usernames } from './accounts.js';
 import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { RefusedError, UsageError } from './errors.js';
-import { confirm, namedUser, onGateway, type CliIo, type Session } from './session.js';
+import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, moment, names, table } from './text.js';
 import {
   aliasesOrNone,
@@ -73,7 +72,7 @@ interface ListOptions extends PageOptions {
   readonly tag?: string;
   readonly expiresBefore?: number;
   readonly unusedSince?: number;
-  readonly sort?: TokenOrder;
+  readonly sort?: string;
 }
 
 const STATUS: Readonly<Record<TokenStatus, string>> = {
@@ -136,9 +135,11 @@ export function addKeyCommands(program: Command, io: CliIo): void {
       .action(
         onGateway(io, async (session, { args: [key] }) => {
           const { id } = await resolveKey(session, key);
-          const token = await session.backend.updateKey(id, { enabled });
-          const text = `Key ${id} "${token.name}" is ${STATUS[statusOf(session, token)]} on all gateways.`;
-          session.show(tokenWire(session.io.now())(token), text);
+          const status: TokenStatus = enabled ? TOKEN_ENABLED : TOKEN_DISABLED;
+          const body = { id, status };
+          const token = await session.client.call('updateToken', { body });
+          const text = `Key ${id} "${token.name}" is ${STATUS[token.status]} on all gateways.`;
+          session.show(token, text);
         }),
       );
   }
@@ -164,7 +165,10 @@ export function addKeyCommands(program: Command, io: CliIo): void {
         if (Object.keys(change).length === 0)
           throw new UsageError('Name at least one thing to change.');
         const { id } = await resolveKey(session, key);
-        await showToken(session, await session.backend.updateKey(id, change));
+        await showToken(
+          session,
+          await session.client.call('updateToken', { body: { id, ...change } }),
+        );
       }),
     );
 
@@ -216,19 +220,21 @@ function withPolicy(command: Command, creating: boolean): Command {
 
 async function create(session: Session, command: Command): Promise<void> {
   const options = command.opts<CreateOptions>();
-  const { backend, io } = session;
-  const user = await resolveUser(session, options.user);
-  const { token, key } = await backend.createKey({
-    userId: user.id,
-    name: options.name,
-    unlimitedQuota: options.quota === undefined,
-    policy: policyOf(command),
-    ...present({ remainQuota: options.quota, expiredTime: options.expires }),
+  const { client, io } = session;
+  const user = await resolveUser(client, options.user);
+  const token = await client.call('createToken', {
+    body: {
+      user_id: user.id,
+      name: options.name,
+      unlimited_quota: options.quota === undefined,
+      ...policyOf(command),
+      ...present({ remain_quota: options.quota, expired_time: options.expires }),
+    },
   });
-  session.show({ ...tokenWire(session.io.now())(token), key }, key);
-  const quota = token.unlimitedQuota
+  session.show(token, token.key);
+  const quota = token.unlimited_quota
     ? `what ${user.username} has: ${amount(user.quota)}`
-    : amount(token.remainQuota);
+    : amount(token.remain_quota);
   io.writeError(
     `Key ${token.id} "${token.name}" of ${user.username} may spend ${quota}. ` +
       'It is not shown again: only its hash is kept.\n',
@@ -238,36 +244,42 @@ async function create(session: Session, command: Command): Promise<void> {
 async function roll(session: Session, command: Command): Promise<void> {
   const { keepOld = 0 } = command.opts<RollOptions>();
   const { id } = await resolveKey(session, command.args[0]);
-  const { token, key } = await session.backend.rollKey(id, keepOld);
-  session.show({ ...tokenWire(session.io.now())(token), key }, key);
+  const token = await session.client.call('rollToken', {
+    params: { id },
+    body: { keep_old_s: Math.ceil(keepOld / 1_000) },
+  });
+  session.show(token, token.key);
   const old =
-    token.oldKeyUntilMs === undefined
+    token.old_key_until === 0
       ? 'The old one no longer works.'
-      : `The old one works until ${moment(token.oldKeyUntilMs / 1000)}.`;
+      : `The old one works until ${moment(token.old_key_until)}.`;
   session.io.writeError(`Key ${id} "${token.name}" has a new secret, not shown again. ${old}\n`);
 }
 
 async function listAll(session: Session, options: ListOptions): Promise<void> {
-  const { name, model, tag, expiresBefore, unusedSince, sort: order } = options;
+  const { client } = session;
+  const { name, model, tag, expiresBefore, unusedSince, sort } = options;
   const status = TOKEN_STATUSES.find((one) => STATUS[one] === options.status);
   const page = pageOf(options);
-  const user = options.user === undefined ? undefined : await resolveUser(session, options.user);
+  const user = options.user === undefined ? undefined : await resolveUser(client, options.user);
   const query = {
-    ...page,
-    ...present({ name, userId: user?.id, status, model, tag }),
-    ...present({ expiresBefore, unusedSince, order }),
+    ...{ keyword: name, user_id: user?.id, status, model, tag, sort },
+    ...{ expires_before: expiresBefore, unused_since: unusedSince },
   };
-  const { items, total } = await session.backend.listKeys(query);
-  const owners = await session.backend.usernames(items.map(({ userId }) => userId));
+  const { items, total } = await listPart(client, 'searchTokens', query, page);
+  const owners = await usernames(
+    client,
+    items.map(({ user_id: owner }) => owner),
+  );
   const rows = items.map((token) => [
     String(token.id),
     token.name,
-    token.keyHint,
-    owners.get(token.userId) ?? String(token.userId),
-    STATUS[statusOf(session, token)],
+    token.key_hint,
+    owners.get(token.user_id) ?? String(token.user_id),
+    STATUS[token.status],
     quotaOf(token),
-    amount(token.usedQuota),
-    moment(token.expiredTime),
+    amount(token.used_quota),
+    moment(token.expired_time),
     lastUse(token),
   ]);
   const heading = [
@@ -282,37 +294,36 @@ async function listAll(session: Session, options: ListOptions): Promise<void> {
     'LAST USED',
   ];
   session.show(
-    { items: items.map(tokenWire(session.io.now())), total },
+    { items, total },
     total === 0
-      ? `No keys in ${session.backend.place}.`
+      ? `No keys in ${client.place}.`
       : table(heading, rows, { total, offset: page.offset }),
   );
 }
 
-async function showToken(session: Session, token: Token): Promise<void> {
-  const { policy } = token;
-  const owners = await session.backend.usernames([token.userId]);
+async function showToken(session: Session, token: TokenWire): Promise<void> {
+  const owners = await usernames(session.client, [token.user_id]);
   session.show(
-    tokenWire(session.io.now())(token),
+    token,
     facts([
       ['id', String(token.id)],
       ['name', token.name],
-      ['key', token.keyHint],
-      ['user', owners.get(token.userId) ?? String(token.userId)],
-      ['status', STATUS[statusOf(session, token)]],
+      ['key', token.key_hint],
+      ['user', owners.get(token.user_id) ?? String(token.user_id)],
+      ['status', STATUS[token.status]],
       ['quota left', quotaOf(token)],
-      ['used', amount(token.usedQuota)],
-      ['created', moment(token.createdTime)],
+      ['used', amount(token.used_quota)],
+      ['created', moment(token.created_time)],
       ['last used', lastUse(token)],
-      ['expires', moment(token.expiredTime)],
-      ['models', policy.models === undefined ? 'all' : names(policy.models, 'all')],
-      ['default model', policy.defaultModel ?? 'none'],
-      ['aliases', aliasesText(policy.aliases)],
-      ['fallbacks', names(policy.fallbacks, "by the model's rule")],
-      ['addresses', names(policy.allowIps, 'any')],
-      ['tags', names(policy.tags, 'any')],
-      ...memberFacts(TOKEN_MEMBERS, policy),
-      ...budgetFacts(policy, token.budgetUse, session.io.now()),
+      ['expires', moment(token.expired_time)],
+      ['models', token.model_limits_enabled ? names(token.model_limits, 'all') : 'all'],
+      ['default model', token.default_model ?? 'none'],
+      ['aliases', aliasesText(token.aliases)],
+      ['fallbacks', names(token.fallbacks, "by the model's rule")],
+      ['addresses', names(token.allow_ips, 'any')],
+      ['tags', names(token.tags, 'any')],
+      ...memberFacts(TOKEN_MEMBERS, token),
+      ...budgetFacts(token),
     ]),
   );
 }
@@ -321,25 +332,25 @@ async function remove(session: Session, command: Command): Promise<void> {
   const { yes } = command.opts<{ yes?: true }>();
   const token = await resolveKey(session, command.args[0]);
   const { id } = token;
-  const left = token.unlimitedQuota
+  const left = token.unlimited_quota
     ? ''
-    : `, and the ${amount(token.remainQuota)} it has left are lost`;
-  const what = `Key ${id} "${token.name}" (${token.keyHint}) will be deleted for good: requests with it are refused${left}.`;
+    : `, and the ${amount(token.remain_quota)} it has left are lost`;
+  const what = `Key ${id} "${token.name}" (${token.key_hint}) will be deleted for good: requests with it are refused${left}.`;
   await confirm(session, what, yes);
-  await session.backend.deleteKey(id);
+  await session.client.call('deleteToken', { params: { id } });
   session.show({ id, deleted: true }, `Key ${id} "${token.name}" is deleted.`);
 }
 
 /** The key that is meant: by id, by the key itself, or by its name if only one key has it. */
-export async function resolveKey(session: Session, given = ''): Promise<Token> {
-  const { backend } = session;
-  if (/^\d{1,15}$/.test(given)) return backend.getKey(Number(given));
+export async function resolveKey(session: Session, given = ''): Promise<TokenWire> {
+  const { client } = session;
+  if (/^\d{1,15}$/.test(given)) return client.call('getToken', { params: { id: Number(given) } });
   if (given.startsWith('sk-')) {
-    const token = await backend.findKey(given);
-    if (token === undefined) throw new GatewayError('not_found', 'There is no such key.');
-    return token;
+    // In the body, since addresses are written to logs.
+    return client.call('findToken', { body: { key: given } });
   }
-  const page = await backend.listKeys({ name: given, offset: 0, limit: 1_000 });
+  const slice = { offset: 0, limit: 1_000 };
+  const page = await listPart(client, 'searchTokens', { keyword: given }, slice);
   const [token, ...others] = page.items.filter(({ name }) => name === given);
   if (token === undefined) {
     throw new GatewayError('not_found', `There is no key with the name "${given}".`);
@@ -350,53 +361,55 @@ export async function resolveKey(session: Session, given = ''): Promise<Token> {
       `There are ${counted(others.length + 1, 'key')} with the name "${given}"; name one by its id: ${ids}.`,
     );
   }
-  return token;
+  // An entry of a list has its owner's name, too.
+  return client.call('getToken', { params: { id: token.id } });
 }
 
 /** The user that is named, or the default owner of keys if nobody is. */
-async function resolveUser({ backend }: Session, login: string | undefined): Promise<User> {
-  if (login !== undefined) return namedUser(backend, login);
-  const user = await backend.defaultUser();
-  if (user !== undefined) return user;
-  throw new RefusedError(
-    `There are no accounts yet in ${backend.place}. Start the gateway once: it creates root.`,
-  );
+function resolveUser(client: Client, login: string | undefined): Promise<UserWire> {
+  return login === undefined ? self(client) : namedUser(client, login);
 }
 
-function policyOf(command: Command): Partial<TokenPolicy> {
+type PolicyBody = NonNullable<InputOf<'updateToken'>['body']>;
+
+function policyOf(command: Command): Omit<PolicyBody, 'id' | 'status'> {
   const { models, defaultModel, aliases, fallbacks, ips, tags } = command.opts<PolicyOptions>();
   return {
-    ...present({ aliases, fallbacks, allowIps: ips, tags }),
+    ...present({ aliases, fallbacks, allow_ips: ips, tags }),
     ...givenMembers(command, TOKEN_MEMBERS),
-    ...(models === undefined ? {} : { models: models === 'all' ? undefined : models }),
+    ...(models === undefined
+      ? {}
+      : models === 'all'
+        ? { model_limits_enabled: false }
+        : { model_limits_enabled: true, model_limits: models }),
     ...(defaultModel === undefined
       ? {}
-      : { defaultModel: defaultModel === 'none' ? undefined : defaultModel }),
+      : { default_model: defaultModel === 'none' ? null : defaultModel }),
   };
 }
 
-function changeOf(command: Command): TokenChange {
+function changeOf(command: Command): Omit<PolicyBody, 'id'> {
   const options = command.opts<UpdateOptions>();
   const { name, quota, addQuota, unlimited, expires, enable, disable } = options;
-  const policy = policyOf(command);
   return {
-    ...present({ name, expiredTime: expires }),
-    ...(enable === true || disable === true ? { enabled: enable === true } : {}),
-    ...(unlimited === true ? { unlimitedQuota: true } : {}),
+    ...present({ name, expired_time: expires }),
+    ...(enable === true ? { status: TOKEN_ENABLED } : {}),
+    ...(disable === true ? { status: TOKEN_DISABLED } : {}),
+    ...(unlimited === true ? { unlimited_quota: true } : {}),
     // Whoever names an amount means it as a limit.
-    ...(quota === undefined ? {} : { quota: { set: quota }, unlimitedQuota: false }),
-    ...(addQuota === undefined ? {} : { quota: { add: addQuota } }),
-    ...(Object.keys(policy).length === 0 ? {} : { policy }),
+    ...(quota === undefined ? {} : { remain_quota: quota, unlimited_quota: false }),
+    ...present({ add_quota: addQuota }),
+    ...policyOf(command),
   };
-}
-
-function statusOf({ io }: Session, token: Token): TokenStatus {
-  return tokenStatus(token, io.now());
 }
 
 /** The access time of a new key is the time of its creation. */
-function lastUse({ accessedTime, createdTime, usedQuota }: Token): string {
-  return accessedTime <= createdTime && usedQuota === 0 ? 'never' : moment(accessedTime);
+function lastUse({
+  accessed_time: accessed,
+  created_time: created,
+  used_quota: used,
+}: TokenWire): string {
+  return accessed <= created && used === 0 ? 'never' : moment(accessed);
 }
 
 function aliasesText(aliases: Aliases): string {
@@ -404,6 +417,6 @@ function aliasesText(aliases: Aliases): string {
   return names(pairs, 'none');
 }
 
-function quotaOf(token: Token): string {
-  return token.unlimitedQuota ? 'unlimited' : amount(token.remainQuota);
+function quotaOf(token: TokenWire): string {
+  return token.unlimited_quota ? 'unlimited' : amount(token.remain_quota);
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { GatewayError } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
-import type { User } from '../store/store.js';
 import { createApiClient, GatewayUnreachableError } from '../client/api-client.js';
-import { readUser } from '../shapes/user.js';
+import { clientOverHttp } from '../client/over-http.js';
+import type { UserWire } from '../shapes/user.js';
 import { forgetLogin, readLogin, saveLogin } from './saved-login.js';
 import { RefusedError, UsageError } from './errors.js';
 import {
@@ -56,7 +56,7 @@ export function addLoginCommands(program: Command, io: CliIo): void {
         );
         return;
       }
-      const user = readUser(await remote.api.call('GET', '/api/user/self'));
+      const user = await clientOverHttp(remote.api).call('getSelf');
       showing(io, options)(
         { url: remote.api.url, local: false, ...userJson(user) },
         facts([
@@ -77,7 +77,7 @@ async function logIn(io: CliIo, options: LoginOptions): Promise<void> {
     options.accessToken === undefined
       ? await newAccessToken(io, url, options)
       : new Secret(await readSecret(io, options.accessToken));
-  const user = readUser(await createApiClient(url, accessToken).call('GET', '/api/user/self'));
+  const user = await clientOverHttp(createApiClient(url, accessToken)).call('getSelf');
   const file = saveLogin(io.env, { url, username: user.username, accessToken });
   showing(io, options)(
     { url, ...userJson(user), saved_in: file },
@@ -138,6 +138,6 @@ async function endAccessToken(url: string, accessToken: Secret): Promise<boolean
   }
 }
 
-function userJson({ id, username, role, quota }: User): Record<string, unknown> {
+function userJson({ id, username, role, quota }: UserWire): Record<string, unknown> {
   return { user: { id, username, role, quota } };
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { SessionWire } from '../shapes/session.js';
-import { UsageError } from './errors.js';
-import { namedUser, onGateway, type CliIo, type Session } from './session.js';
+import type { Client } from '../client/client.js';
+import { namedUser, self } from './accounts.js';
+import { onGateway, type CliIo, type Session } from './session.js';
 import { moment, table } from './text.js';
 
 const USER = 'id, name or address';
@@ -20,18 +21,29 @@ export function addLoginListCommands(users: Command, io: CliIo): void {
     .argument('<user>', USER)
     .argument('<id>', 'of the login, as the list shows it')
     .action(
-      onGateway(io, async ({ backend, show }, { args: [login = '', id = ''] }) => {
-        const user = await namedUser(backend, login);
-        await backend.endLogin(user.id, id);
+      onGateway(io, async ({ client, show }, { args: [login = '', id = ''] }) => {
+        const user = await namedUser(client, login);
+        await end(client, user.id, id);
         show({ id, ended: true }, `Login ${id} of ${user.username} has ended.`);
       }),
     );
 }
 
-async function listAll({ backend, show }: Session, { args: [login] }: Command): Promise<void> {
-  const user = login === undefined ? await backend.defaultUser() : await namedUser(backend, login);
-  if (user === undefined) throw new UsageError('Name an account: there is no root.');
-  const logins = await backend.listLogins(user.id);
+/** Admins may not end their own logins as they end those of others. */
+async function isOwn(client: Client, userId: number): Promise<boolean> {
+  return !client.isOperator && (await self(client)).id === userId;
+}
+
+async function end(client: Client, userId: number, id: string): Promise<void> {
+  if (await isOwn(client, userId)) await client.call('endSession', { params: { id } });
+  else await client.call('endUserSession', { params: { id: userId, session: id } });
+}
+
+async function listAll({ client, show }: Session, { args: [login] }: Command): Promise<void> {
+  const user = login === undefined ? await self(client) : await namedUser(client, login);
+  const logins = (await isOwn(client, user.id))
+    ? await client.call('listSessions')
+    : await client.call('listUserSessions', { params: { id: user.id } });
   show(
     { items: logins },
     logins.length === 0

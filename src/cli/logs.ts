@@ -1,20 +1,15 @@
 import { Option, type Command } from 'commander';
 import type { FoundOne } from '../management/requests.js';
-import type { AuditChange, AuditEntry, LogSlice, UsageQuery } from '../store/store.js';
-import { auditWire, statsWire, usageWire } from '../shapes/log.js';
-import { refusedWire } from '../shapes/refused.js';
+import { listPart, PAGE_SIZE, type Client, type InputOf } from '../client/client.js';
+import { GatewayError } from '../core/errors.js';
+import type { AuditChangeWire, AuditWire, OwnUsageWire, UsageWire } from '../shapes/log.js';
+import type { OwnRefusedWire, RefusedWire } from '../shapes/refused.js';
+import { wholeListed, type ListedRequestWire } from '../shapes/request.js';
+import { namedUser, seesAll, self } from './accounts.js';
 import { addRequestCommand } from './request.js';
-import { namedUser, onGateway, type CliIo, type Session } from './session.js';
+import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
-import {
-  pageOf,
-  past,
-  present,
-  wholeNumber,
-  withLimit,
-  withPage,
-  type PageOptions,
-} from './values.js';
+import { pageOf, past, wholeNumber, withLimit, withPage, type PageOptions } from './values.js';
 
 interface FilterOptions {
   readonly user?: string;
@@ -63,11 +58,14 @@ export function addLogCommands(program: Command, io: CliIo): void {
   withFilters(logs.command('stat'), io)
     .description('add up what requests used')
     .action(
-      onGateway(io, async ({ backend, show }, command) => {
-        const stats = await backend.usageStats(await filterOf({ backend }, command.opts()));
-        const { requests, quota, documents, inputTokens } = stats;
+      onGateway(io, async ({ client, show }, command) => {
+        const { own, filter } = await filterOf(client, command.opts());
+        const stats = own
+          ? await client.call('sumOwnUsage', { query: filter })
+          : await client.call('sumUsage', { query: filter });
+        const { requests, quota, documents, input_tokens: inputTokens } = stats;
         show(
-          statsWire(stats),
+          stats,
           facts([
             ['requests', String(requests)],
             ['quota', amount(quota)],
@@ -121,68 +119,121 @@ function withFilters(command: Command, io: CliIo): Command {
     .option('--until <when>', 'until when (default: now)', past(io.now));
 }
 
-async function filterOf(
-  { backend }: Pick<Session, 'backend'>,
-  options: FilterOptions,
-): Promise<Omit<UsageQuery, keyof LogSlice | 'requestId'>> {
-  const { user, key, channel, outcome } = options;
-  const { model, provider, tag, slower } = options;
-  return present({
-    userId: user === undefined ? undefined : (await namedUser(backend, user)).id,
-    tokenId: key,
-    channelId: channel,
-    minDurationMs: slower,
-    ...{ model, provider, tag },
-    ...(outcome === 'failed' ? { failed: true as const } : { outcome }),
+type Filter = NonNullable<InputOf<'sumUsage'>['query']>;
+type OwnFilter = NonNullable<InputOf<'sumOwnUsage'>['query']>;
+
+/** The filter of a request log: everybody's for those who see it, one's own for others. */
+type Wanted =
+  | { readonly own: false; readonly filter: Filter }
+  | { readonly own: true; readonly filter: OwnFilter };
+
+async function filterOf(client: Client, options: FilterOptions): Promise<Wanted> {
+  const { user, key, channel, provider, tag } = options;
+  const shared = {
+    token_id: key,
+    model: options.model,
+    outcome: options.outcome,
+    min_duration_ms: options.slower,
     ...spanOf(options),
-  });
+  };
+  const userId = user === undefined ? undefined : (await namedUser(client, user)).id;
+  if (await seesAll(client)) {
+    const filter = { ...shared, user_id: userId, channel_id: channel, provider, tag };
+    return { own: false, filter };
+  }
+  const isForeign = [channel, provider, tag].some((wanted) => wanted !== undefined);
+  if (isForeign || (userId !== undefined && userId !== (await self(client)).id)) throw onlyOwn();
+  return { own: true, filter: shared };
+}
+
+function onlyOwn(): GatewayError {
+  return new GatewayError('permission_denied', 'Your account may only see its own requests.');
 }
 
 function spanOf({ since, until }: { readonly since?: number; readonly until?: number }): {
-  readonly fromMs: number | undefined;
-  readonly toMs: number | undefined;
+  readonly start_timestamp: number | undefined;
+  readonly end_timestamp: number | undefined;
 } {
-  return {
-    fromMs: since === undefined ? undefined : since * 1000,
-    toMs: until === undefined ? undefined : until * 1000 + 999,
-  };
+  return { start_timestamp: since, end_timestamp: until };
 }
 
-async function listUsage({ backend, show }: Session, command: Command): Promise<void> {
+async function listUsage({ client, show }: Session, command: Command): Promise<void> {
   const options = command.opts<FilterOptions & PageOptions>();
   const page = pageOf(options);
-  const filter = await filterOf({ backend }, options);
-  const { items, total } = await backend.listUsage({ ...filter, ...page });
+  const { own, filter } = await filterOf(client, options);
+  const found: { readonly items: readonly ShownUsage[]; readonly total: number } = own
+    ? await listPart(client, 'listOwnUsage', filter, page)
+    : await listPart(client, 'listUsage', filter, page);
+  const { total } = found;
+  const items = own ? await withOwner(client, found.items, UNSEEN_USAGE) : found.items;
   const rows = items.map((entry) => [
-    moment(Math.floor(entry.atMs / 1000)),
-    entry.requestId,
-    `${entry.tokenId} ${entry.tokenName}`,
+    moment(entry.created_at),
+    entry.request_id,
+    `${entry.token_id} ${entry.token_name}`,
     entry.model,
-    entry.channelId === undefined ? '' : `${entry.channelId} ${entry.provider ?? ''}`,
+    entry.channel_id === undefined || entry.channel_id === null
+      ? ''
+      : `${entry.channel_id} ${entry.provider ?? ''}`,
     String(entry.attempts),
     String(entry.documents),
     amount(entry.quota),
-    `${Math.round(entry.durationMs)} ms`,
+    `${Math.round(entry.duration_ms)} ms`,
     entry.outcome,
   ]);
   const heading = ['TIME', 'REQUEST', 'KEY', 'MODEL', 'CHANNEL', 'ATTEMPTS', 'DOCUMENTS', 'QUOTA'];
   show(
-    {
-      items: items.map(usageWire),
-      total,
-    },
+    { items, total },
     total === 0
-      ? `No such requests in the log of ${backend.place}.`
+      ? `No such requests in the log of ${client.place}.`
       : table([...heading, 'TOOK', 'OUTCOME'], rows, { total, offset: page.offset }),
   );
 }
 
-async function listAll({ backend, show }: Session, command: Command): Promise<void> {
+type ShownUsage = OwnUsageWire & Partial<UsageWire>;
+
+/** What users do not see of their requests. */
+const UNSEEN_USAGE = { channel_id: null, provider: null, tag: null };
+const UNSEEN_REFUSAL = { address: null, node: '' };
+
+/** One's own entries in the form that operators see, so that scripts read one form. */
+async function withOwner<T extends object, U extends object>(
+  client: Client,
+  entries: readonly T[],
+  unseen: U,
+): Promise<readonly (T & U & { readonly user_id: number })[]> {
+  const { id } = await self(client);
+  return entries.map((entry) => ({ user_id: id, ...unseen, ...entry }));
+}
+
+/** Both logs have one order, which goes on after an entry: pages would shift while requests come in. */
+export async function requestsOf(
+  client: Client,
+  { own, filter }: Wanted,
+  { kind, address, before, limit }: Pick<AllOptions, 'kind' | 'address' | 'before' | 'limit'>,
+): Promise<{ readonly items: ListedRequestWire[]; readonly total: number }> {
+  if (own && address !== undefined) throw onlyOwn();
+  const items: ListedRequestWire[] = [];
+  let total: number | undefined;
+  for (;;) {
+    const part = {
+      ...{ kind, before: items.at(-1)?.id ?? before },
+      page_size: Math.min(limit - items.length, PAGE_SIZE),
+    };
+    const page = own
+      ? await client.call('listOwnRequests', { query: { ...filter, ...part } })
+      : await client.call('listRequests', { query: { ...filter, ...part, address } });
+    items.push(...page.items.map(wholeListed));
+    total ??= page.total;
+    // What was counted on the first page may be dropped before it is read.
+    if (page.items.length === 0 || items.length >= Math.min(limit, total)) return { items, total };
+  }
+}
+
+async function listAll({ client, show }: Session, command: Command): Promise<void> {
   const options = command.opts<AllOptions>();
   const { limit } = pageOf({ ...options, offset: 0 });
-  const { kind, address, before } = options;
-  const wanted = { ...(await filterOf({ backend }, options)), ...present({ kind, address }) };
-  const { items, total } = await backend.listRequests(wanted, { limit, ...present({ before }) });
+  const wanted = await filterOf(client, options);
+  const { items, total } = await requestsOf(client, wanted, { ...options, limit });
   const rows = items.map((request) => [
     moment(request.created_at),
     request.request_id,
@@ -194,14 +245,7 @@ async function listAll({ backend, show }: Session, command: Command): Promise<vo
     `${request.status} ${request.outcome}${request.repeated === 0 ? '' : ` +${request.repeated}`}`,
   ]);
   const heading = [
-    'TIME',
-    'REQUEST',
-    'KEY',
-    'MODEL',
-    'CHANNEL OR FROM',
-    'QUOTA',
-    'TOOK',
-    'OUTCOME',
+    ...['TIME', 'REQUEST', 'KEY', 'MODEL', 'CHANNEL OR FROM', 'QUOTA', 'TOOK', 'OUTCOME'],
   ];
   const last = items.at(-1);
   const isAll = last === undefined || items.length === total;
@@ -209,22 +253,26 @@ async function listAll({ backend, show }: Session, command: Command): Promise<vo
   show(
     { items, total },
     total === 0
-      ? `No such requests in the logs of ${backend.place}.`
+      ? `No such requests in the logs of ${client.place}.`
       : `${table(heading, rows)}${rest}`,
   );
 }
 
-async function listRefused({ backend, show }: Session, command: Command): Promise<void> {
+type ShownRefusal = OwnRefusedWire & Partial<RefusedWire>;
+
+async function listRefused({ client, show }: Session, command: Command): Promise<void> {
   const options = command.opts<RefusedOptions>();
-  const { user, key: tokenId, model, outcome } = options;
   const page = pageOf(options);
-  const userId = user === undefined ? undefined : (await namedUser(backend, user)).id;
-  const wanted = present({ userId, tokenId, model, outcome, ...spanOf(options) });
-  const { items, total } = await backend.listRefused({ ...page, ...wanted });
+  const { own, filter } = await filterOf(client, options);
+  const found: { readonly items: readonly ShownRefusal[]; readonly total: number } = own
+    ? await listPart(client, 'listOwnRefusals', filter, page)
+    : await listPart(client, 'listRefusals', filter, page);
+  const { total } = found;
+  const items = own ? await withOwner(client, found.items, UNSEEN_REFUSAL) : found.items;
   const rows = items.map((entry) => [
-    moment(Math.floor(entry.atMs / 1000)),
-    entry.requestId,
-    entry.tokenId === undefined ? '' : `${entry.tokenId} ${entry.tokenName ?? ''}`,
+    moment(entry.created_at),
+    entry.request_id,
+    entry.token_id === null ? '' : `${entry.token_id} ${entry.token_name ?? ''}`,
     entry.model ?? '',
     entry.address ?? '',
     `${entry.status} ${entry.outcome}`,
@@ -233,27 +281,22 @@ async function listRefused({ backend, show }: Session, command: Command): Promis
   ]);
   const heading = ['TIME', 'REQUEST', 'KEY', 'MODEL', 'FROM', 'OUTCOME', 'MORE', 'MESSAGE'];
   show(
-    { items: items.map(refusedWire), total },
+    { items, total },
     total === 0
-      ? `No such requests in the log of ${backend.place}.`
+      ? `No such requests in the log of ${client.place}.`
       : table(heading, rows, { total, offset: page.offset }),
   );
 }
 
-async function listAudit({ backend, show }: Session, command: Command): Promise<void> {
+async function listAudit({ client, show }: Session, command: Command): Promise<void> {
   const options = command.opts<AuditOptions>();
   const { user, action, target } = options;
   const page = pageOf(options);
-  const { items, total } = await backend.listAudit({
-    ...page,
-    ...present({
-      actorId: user === undefined ? undefined : (await namedUser(backend, user)).id,
-      ...spanOf(options),
-      ...{ action, target },
-    }),
-  });
+  const actor = user === undefined ? undefined : (await namedUser(client, user)).id;
+  const filter = { actor_id: actor, action, target, ...spanOf(options) };
+  const { items, total } = await listPart(client, 'listAudit', filter, page);
   const rows = items.map((entry) => [
-    moment(Math.floor(entry.atMs / 1000)),
+    moment(entry.created_at),
     entry.actor,
     entry.action,
     ofText(entry),
@@ -261,12 +304,9 @@ async function listAudit({ backend, show }: Session, command: Command): Promise<
     detailText(entry),
   ]);
   show(
-    {
-      items: items.map(auditWire),
-      total,
-    },
+    { items, total },
     total === 0
-      ? `No such entries in the audit log of ${backend.place}.`
+      ? `No such entries in the audit log of ${client.place}.`
       : table(['TIME', 'WHO', 'WHAT', 'OF', 'FROM', 'DETAIL'], rows, {
           total,
           offset: page.offset,
@@ -275,20 +315,20 @@ async function listAudit({ backend, show }: Session, command: Command): Promise<
 }
 
 /** What an entry is about, with its name unless the target says it. */
-function ofText({ target, name }: AuditEntry): string {
-  return name === undefined || target.endsWith(`:${name}`) ? target : `${target} ${name}`;
+function ofText({ target, name }: AuditWire): string {
+  return name === null || target.endsWith(`:${name}`) ? target : `${target} ${name}`;
 }
 
 /** What has changed and why; what was written, where an entry keeps no changes. */
-function detailText({ changes, detail }: AuditEntry): string {
-  if (changes === undefined) return JSON.stringify(detail);
+function detailText({ changes, detail }: AuditWire): string {
+  if (changes.length === 0) return JSON.stringify(detail);
   const reason = typeof detail.reason === 'string' ? [`because: ${detail.reason}`] : [];
   const changed = changes.filter(({ member }) => member !== 'reason').map(changeText);
   return [...changed, ...reason].join('; ');
 }
 
-function changeText({ member, before, after, omitted }: AuditChange): string {
-  if (omitted === true) return `${member} (too long to be kept)`;
+function changeText({ member, before, after, omitted }: AuditChangeWire): string {
+  if (omitted) return `${member} (too long to be kept)`;
   return `${member}: ${valueText(before)} -> ${valueText(after)}`;
 }
 

@@ -1,11 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { standingOf, type BudgetMembers, type BudgetUse } from '../core/budget.js';
-import {
-  memberMistake,
-  type MembersOf,
-  type MemberSpec,
-  type MemberSpecs,
-} from '../core/members.js';
+import { snakeCase } from '../core/records.js';
+import type { BudgetUseWire } from '../shapes/budget.js';
+import type { MembersWire } from '../shapes/members.js';
+import { memberMistake, type MemberSpec, type MemberSpecs } from '../core/members.js';
 import { amount, moment } from './text.js';
 import { units } from './values.js';
 
@@ -23,40 +20,39 @@ export function withMembers(command: Command, specs: MemberSpecs, creating: bool
   return command;
 }
 
-/** The members that the options of a command set; a member to remove is present, and undefined. */
+/** The members that the options of a command set, as a body has them; null removes one. */
 export function givenMembers<T extends MemberSpecs>(
   command: Command,
   specs: T,
-): Partial<MembersOf<T>> {
+): Partial<MembersWire<T>> {
   const options = command.opts<Record<string, unknown>>();
   return Object.fromEntries(
     Object.entries(specs).flatMap(([name, spec]) => {
       const given = options[optionOf(spec).attributeName()];
-      return given === undefined ? [] : [[name, given ?? undefined]];
+      return given === undefined ? [] : [[snakeCase(name), given]];
     }),
     // `parse` has checked each against its row.
-  ) as Partial<MembersOf<T>>;
+  ) as Partial<MembersWire<T>>;
 }
 
 /** The members of a record, for people. */
 export function memberFacts<T extends MemberSpecs>(
   specs: T,
-  record: MembersOf<T>,
+  record: MembersWire<T>,
 ): [string, string][] {
-  return Object.entries(specs).map(([name, spec]) => [spec.label, told(spec, record[name])]);
+  const values: Readonly<Record<string, unknown>> = record;
+  return Object.entries(specs).map(([name, spec]) => [
+    spec.label,
+    told(spec, values[snakeCase(name)] ?? undefined),
+  ]);
 }
 
 /** How a budget stands, for people; nothing without a budget. */
-export function budgetFacts(
-  members: BudgetMembers,
-  use: BudgetUse,
-  nowMs: number,
-): [string, string][] {
-  const standing = standingOf(members, use, nowMs);
-  if (standing === undefined) return [];
+export function budgetFacts(use: BudgetUseWire): [string, string][] {
+  if (use.budget_renews_at === null) return [];
   return [
-    ['budget spent', amount(standing.spent)],
-    ['budget renews', moment(Math.floor(standing.renewsAtMs / 1000))],
+    ['budget spent', amount(use.budget_spent)],
+    ['budget renews', moment(use.budget_renews_at)],
   ];
 }
 

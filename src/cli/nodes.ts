@@ -13,12 +13,12 @@ export function addNodeCommands(program: Command, io: CliIo): void {
     .action(onGateway(io, listAll));
 }
 
-async function listAll({ backend, show }: Session): Promise<void> {
-  const listed = await backend.listNodes();
+async function listAll({ client, show }: Session): Promise<void> {
+  const listed = await client.call('listNodes');
   show(
     listed,
     listed.nodes.length === 0
-      ? `No gateway uses ${backend.place}.`
+      ? `No gateway uses ${client.place}.`
       : table(
           [
             ...['NODE', 'STANDING', 'RELEASE', 'SINCE', 'IN FLIGHT', 'SETTLING', 'FAULTS'],

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { TagView } from '../management/tags.js';
+import type { TagWire } from '../shapes/tag.js';
 import type { OverviewWire } from '../shapes/overview.js';
 import { MAX_SERIES_DAYS } from '../shapes/stats.js';
 import { onGateway, type CliIo, type Session } from './session.js';
@@ -35,15 +35,21 @@ function span(text: string): number {
 }
 
 async function showOverview(
-  { backend, show }: Session,
+  { client, show }: Session,
   lastMs: number,
   nowMs: number,
 ): Promise<void> {
   const toMs = (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS;
   const dayFromMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
   const [overview, tags] = await Promise.all([
-    backend.getOverview({ fromMs: toMs - lastMs, toMs, dayFromMs }),
-    backend.listTags(),
+    client.call('getOverview', {
+      query: {
+        start_timestamp: Math.floor((toMs - lastMs) / 1_000),
+        end_timestamp: toMs / 1_000,
+        day_timestamp: dayFromMs / 1_000,
+      },
+    }),
+    client.call('listTags'),
   ]);
   const seconds = lastMs / 1_000;
   show(overview, [facts(factsOf(overview, tags, seconds)), channelsOf(overview)].join('\n\n'));
@@ -51,7 +57,7 @@ async function showOverview(
 
 function factsOf(
   { traffic, nodes, dark_models: dark, ending, running_out: out, today }: OverviewWire,
-  tags: readonly TagView[],
+  tags: readonly TagWire[],
   seconds: number,
 ): [string, string][] {
   const { requests, quota } = traffic.total;

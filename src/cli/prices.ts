@@ -36,19 +36,18 @@ const PER: Readonly<Record<PriceWire['per'], string>> = {
   million_tokens: 'a million tokens',
 };
 
-async function listPrices({ backend, show }: Session): Promise<void> {
-  const prices = await backend.listPrices();
+async function listPrices({ client, show }: Session): Promise<void> {
+  const prices = await client.call('listPrices');
   const rows = Object.entries(prices.models).map(([model, price]) => rowOf(model, price));
   show(prices, table(['MODEL', 'PRICE', 'FOR'], [...rows, rowOf('any other', prices.default)]));
 }
 
 async function listChanges(
-  { backend, show }: Session,
+  { client, show }: Session,
   { since, until }: Omit<PriceOptions, 'changes'>,
 ): Promise<void> {
-  const changes = await backend.listPriceChanges({
-    ...(since === undefined ? {} : { fromMs: since * 1000 }),
-    ...(until === undefined ? {} : { toMs: until * 1000 + 999 }),
+  const changes = await client.call('listPriceChanges', {
+    query: { start_timestamp: since, end_timestamp: until },
   });
   const rows = changes.flatMap(({ changed_at: at, prices }) =>
     prices.map(({ model, before, after }) => [
@@ -59,7 +58,7 @@ async function listChanges(
   show(
     changes,
     rows.length === 0
-      ? `No price has changed in that time on ${backend.place}, as far as it is known.`
+      ? `No price has changed in that time on ${client.place}, as far as it is known.`
       : table(['TIME', 'MODEL', 'BEFORE', 'FOR', 'AFTER', 'FOR'], rows),
   );
 }

@@ -6,7 +6,7 @@ import type { DiscoveredWire, ProposedWire } from '../shapes/discovered.js';
 import { RefusedError } from './errors.js';
 import { gatewayUrl, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { counted, facts, names, table } from './text.js';
-import { pair } from './values.js';
+import { pair, present } from './values.js';
 
 interface Options {
   readonly apiKey?: string;
@@ -36,8 +36,9 @@ async function probe(session: Session, command: Command): Promise<void> {
   const { setting = {}, model } = options;
   const baseUrl = gatewayUrl(command.args[0] ?? '', 'The address');
   const credentials = await credentialsOf(session, options);
-  const server = { baseUrl, credentials, settings: valuesOf(setting), model };
-  const found = await session.backend.probeAddress(server);
+  const found = await session.client.call('probeAddress', {
+    body: { base_url: baseUrl, credentials, settings: valuesOf(setting), ...present({ model }) },
+  });
   session.show(found, describe(found, baseUrl));
   // Scripts see it by the exit code; people have read it.
   if (found.candidates.length === 0) throw new RefusedError(found.problem?.message ?? UNKNOWN);

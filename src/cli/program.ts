@@ -17,6 +17,7 @@ import { addLogCommands } from './logs.js';
 import { addNodeCommands } from './nodes.js';
 import { addOverviewCommand } from './overview.js';
 import { UsageError } from './errors.js';
+import { StoppedGatewayError } from '../client/client.js';
 import { type CliIo, type GlobalOptions } from './session.js';
 import { addSpendCommand } from './spend.js';
 import { addPriceCommand } from './prices.js';
@@ -128,7 +129,7 @@ function explain(error: unknown): {
         : error.message.replace(/^error: /, '');
     return { code: 'invalid_request', exitCode: USAGE, message };
   }
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || error instanceof StoppedGatewayError) {
     return { code: 'invalid_request', exitCode: USAGE, message: error.message };
   }
   const message = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { RequestWire } from '../shapes/request.js';
+import { wholeRequest, type RequestWire } from '../shapes/request.js';
+import { seesAll } from './accounts.js';
 import { onGateway, type CliIo } from './session.js';
 import { amount, facts, moment, table } from './text.js';
 
@@ -10,8 +11,13 @@ export function addRequestCommand(logs: Command, io: CliIo): void {
     .description('show one request by its id, admitted or refused, with every attempt')
     .argument('<request>', 'its id, as the reply has it in X-Request-Id')
     .action(
-      onGateway(io, async ({ backend, show }, { args: [id = ''] }) => {
-        const request = await backend.getRequest(id);
+      onGateway(io, async ({ client, show }, { args: [id = ''] }) => {
+        const params = { request_id: id };
+        const request = wholeRequest(
+          (await seesAll(client))
+            ? await client.call('getRequest', { params })
+            : await client.call('getOwnRequest', { params }),
+        );
         show(request, textOf(request));
       }),
     );

@@ -2,15 +2,13 @@ import type { Command } from 'commander';
 import type { Environment } from '../config/files.js';
 import { loadConfig, type ConfigSources } from '../config/load-config.js';
 import type { Config } from '../config/values.js';
-import { GatewayError } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
-import type { User } from '../store/store.js';
 import { createApiClient, type ApiClient } from '../client/api-client.js';
-import type { Backend } from '../client/backend.js';
+import type { Client } from '../client/client.js';
+import { clientInProcess } from '../client/in-process.js';
+import { clientOverHttp } from '../client/over-http.js';
 import { RefusedError, UsageError } from './errors.js';
-import { createHttpBackend } from '../client/http-backend.js';
 import { readLogin } from './saved-login.js';
-import { openStoreBackend } from '../client/store-backend.js';
 
 /** What the command line uses of the process around it. */
 export interface CliIo {
@@ -38,7 +36,7 @@ export interface GlobalOptions {
 /** One command at work on a gateway. */
 export interface Session {
   readonly io: CliIo;
-  readonly backend: Backend;
+  readonly client: Client;
   /** Prints the result: as JSON if the command asks for it, otherwise for people. */
   readonly show: (json: unknown, text: string) => void;
 }
@@ -57,17 +55,17 @@ export function onGateway(
   return async function (this: Command) {
     const options = this.optsWithGlobals<GlobalOptions>();
     const remote = await findRemote(io, options);
-    const backend =
+    const client =
       remote === undefined
-        ? await openStoreBackend(sources(io, options), io.user, io.now, (why) => {
+        ? await clientInProcess(sources(io, options), io.user, io.now, (why) => {
             // A script expects nothing but JSON there.
             if (options.json !== true) io.writeError(`${why}\n`);
           })
-        : createHttpBackend(remote.api);
+        : clientOverHttp(remote.api);
     try {
-      await work({ io, backend, show: showing(io, options) }, this);
+      await work({ io, client, show: showing(io, options) }, this);
     } finally {
-      await backend.close();
+      await client.close();
     }
   };
 }
@@ -160,13 +158,6 @@ export async function readSecret(io: CliIo, text: string): Promise<string> {
       ? 'There is no secret on standard input.'
       : `The variable ${variable} is not set.`,
   );
-}
-
-/** A user by id, name or address. */
-export async function namedUser(backend: Backend, login: string): Promise<User> {
-  const user = await backend.findUser(login);
-  if (user === undefined) throw new GatewayError('not_found', `There is no user "${login}".`);
-  return user;
 }
 
 /** Prints in the form that the command asks for. */

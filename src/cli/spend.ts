@@ -1,7 +1,10 @@
 import { Option, type Command } from 'commander';
+import type { Client, InputOf, ReplyOf } from '../client/client.js';
+import { GatewayError } from '../core/errors.js';
 import { BREAKDOWN_GROUPS, type BreakdownGroup } from '../management/usage-breakdown.js';
 import type { BreakdownRowWire } from '../shapes/stats.js';
-import { namedUser, onGateway, type CliIo, type Session } from './session.js';
+import { namedUser, seesAll, self } from './accounts.js';
+import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, moment, table } from './text.js';
 import { past } from './values.js';
 
@@ -29,18 +32,14 @@ export function addSpendCommand(program: Command, io: CliIo): void {
 }
 
 async function showSpending(
-  { backend, show }: Session,
+  { client, show }: Session,
   { by, then, user, since, until }: SpendOptions,
   nowMs: number,
 ): Promise<void> {
   const end = until ?? Math.floor(nowMs / 1_000) + 1;
   const groups = then === undefined || then === by ? [by] : [by, then];
-  const breakdown = await backend.usageBreakdown({
-    by: groups,
-    fromMs: (since ?? end - MONTH_S) * 1_000,
-    toMs: end * 1_000,
-    ...(user === undefined ? {} : { owner: (await namedUser(backend, user)).id }),
-  });
+  const span = { start_timestamp: since ?? end - MONTH_S, end_timestamp: end };
+  const breakdown = await breakdownOf(client, { by, then: groups[1], ...span }, user);
   const { rows, total } = breakdown;
   const heading = groups.map((group) => group.toUpperCase());
   const cells = (sums: typeof total): string[] => [
@@ -53,7 +52,7 @@ async function showSpending(
   show(
     breakdown,
     rows.length === 0
-      ? `Nothing was spent in that time on ${backend.place}.`
+      ? `Nothing was spent in that time on ${client.place}.`
       : table(
           [...heading, 'REQUESTS', 'FAILED', 'DOCUMENTS', 'TOKENS', 'QUOTA'],
           [
@@ -62,6 +61,27 @@ async function showSpending(
           ],
         ),
   );
+}
+
+type Breakdown = NonNullable<InputOf<'usageBreakdown'>['query']>;
+
+/** Spending of everybody, of one account, or of one's own for those who see no other. */
+async function breakdownOf(
+  client: Client,
+  asked: Breakdown,
+  user: string | undefined,
+): Promise<ReplyOf<'usageBreakdown'>> {
+  if (await seesAll(client)) {
+    const owner = user === undefined ? undefined : (await namedUser(client, user)).id;
+    return client.call('usageBreakdown', { query: { ...asked, user_id: owner } });
+  }
+  if (user !== undefined && (await namedUser(client, user)).id !== (await self(client)).id) {
+    throw new GatewayError('permission_denied', 'Your account may only see its own spending.');
+  }
+  // One's own spending has one user.
+  const { by, ...others } = asked;
+  const groups = by === 'user' || by === undefined ? {} : { by };
+  return client.call('ownUsageBreakdown', { query: { ...others, ...groups } });
 }
 
 /** The group that a row is about, by its name if it has one. */

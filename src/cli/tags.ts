@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import { inForceWire } from '../shapes/in-force.js';
-import { switchedWire, tagWire } from '../shapes/tag.js';
-import type { TagChanged } from '../client/backend.js';
+import type { ReplyOf } from '../client/client.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { counted, inForceText, moment, table } from './text.js';
 
@@ -25,7 +23,7 @@ export function addTagCommands(program: Command, io: CliIo): void {
       onGateway(io, async (session, command) => {
         const { reason } = command.opts<{ reason?: string }>();
         const [tag = ''] = command.args;
-        showWrite(session, await session.backend.disableTag(tag, reason));
+        showWrite(session, await session.client.call('disableTag', { body: { tag, reason } }));
       }),
     );
 
@@ -42,59 +40,50 @@ export function addTagCommands(program: Command, io: CliIo): void {
     .argument('<tag>')
     .action(
       onGateway(io, async (session, { args: [tag = ''] }) => {
-        showWrite(session, await session.backend.enableTag(tag));
+        showWrite(session, await session.client.call('enableTag', { body: { tag } }));
       }),
     );
 }
 
 async function rename(
-  { backend, show }: Session,
+  { client, show }: Session,
   { args: [tag = '', name = ''] }: Command,
 ): Promise<void> {
-  const { ids, version, inForce } = await backend.renameTag(tag, name);
+  const write = await client.call('editTag', { body: { tag, new_tag: name } });
   show(
-    { ids, ...inForceWire(version, inForce) },
-    `The tag of ${counted(ids.length, 'channel')} is "${name}" instead of "${tag}". ${inForceText(inForce)}`,
+    write,
+    `The tag of ${counted(write.ids.length, 'channel')} is "${name}" instead of "${tag}". ${inForceText(write)}`,
   );
 }
 
-async function listAll({ backend, show }: Session): Promise<void> {
-  const tags = await backend.listTags();
+async function listAll({ client, show }: Session): Promise<void> {
+  const tags = await client.call('listTags');
   const rows = tags.map((entry) => [
     entry.tag,
     entry.disabled ? 'off' : 'on',
-    String(entry.channels.length),
-    String(liveOf(entry.channels)),
-    entry.changedTime === 0 ? '' : moment(entry.changedTime),
-    entry.changedBy ?? '',
+    String(entry.channel_count),
+    String(entry.live_count),
+    entry.changed_time === 0 ? '' : moment(entry.changed_time),
+    entry.changed_by ?? '',
     entry.reason ?? '',
   ]);
   show(
-    {
-      items: tags.map(tagWire),
-      total: tags.length,
-    },
+    { items: tags, total: tags.length },
     tags.length === 0
-      ? `No channel in ${backend.place} has a tag.`
+      ? `No channel in ${client.place} has a tag.`
       : table(['TAG', 'SWITCH', 'CHANNELS', 'LIVE', 'SINCE', 'BY', 'REASON'], rows),
   );
 }
 
-function showWrite(session: Session, write: TagChanged): void {
-  const { tag, disabled, covered, version, inForce } = write;
-  const wasLive = covered.filter((channel) => channel.wasLive).length;
-  const live = liveOf(covered);
+function showWrite(session: Session, write: ReplyOf<'disableTag'>): void {
+  const { tag, disabled, channels, was_live_count: wasLive, live_count: live } = write;
   const tell = disabled ? `${wasLive} of them live until now` : `${live} of them live now`;
   session.show(
-    { ...switchedWire(write), ...inForceWire(version, inForce) },
+    write,
     [
-      `Tag "${tag}" is switched ${disabled ? 'off' : 'on'}. It covers ${counted(covered.length, 'channel')}, ${tell}.`,
-      ...covered.map(({ id, name }) => `  ${id}  ${name}`),
-      inForceText(inForce),
+      `Tag "${tag}" is switched ${disabled ? 'off' : 'on'}. It covers ${counted(channels.length, 'channel')}, ${tell}.`,
+      ...channels.map(({ id, name }) => `  ${id}  ${name}`),
+      inForceText(write),
     ].join('\n'),
   );
-}
-
-function liveOf(channels: readonly { readonly live: boolean }[]): number {
-  return channels.filter(({ live }) => live).length;
 }

@@ -1,6 +1,6 @@
 import { dollars } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
-import type { InForce } from '../management/in-force.js';
+import type { InForceWire } from '../shapes/in-force.js';
 
 /** Aligned columns under a heading; for part of a list, also how long the whole list is. */
 export function table(
@@ -59,7 +59,7 @@ export function counted(count: number, noun: string): string {
 }
 
 /** How a change came into force, for people. */
-export function inForceText({ state, nodes, waitedMs }: InForce): string {
+export function inForceText({ in_force: state, nodes, waited_ms: waitedMs }: InForceWire): string {
   const { confirmed, total, late } = nodes;
   switch (state) {
     case 'confirmed':

@@ -1,12 +1,13 @@
 import { Option, type Command } from 'commander';
 import { BUDGET_MEMBERS } from '../core/budget.js';
-import type { UserEdit } from '../management/users.js';
-import type { Role, User, UserOrder } from '../store/store.js';
-import { USER_SORTS, userWire } from '../shapes/user.js';
+import { listPart, type InputOf } from '../client/client.js';
+import type { Role } from '../store/store.js';
+import { USER_SORTS, type UserWire } from '../shapes/user.js';
+import { namedUser } from './accounts.js';
 import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { UsageError } from './errors.js';
 import { addLoginListCommands } from './logins.js';
-import { confirm, namedUser, onGateway, readSecret, type CliIo, type Session } from './session.js';
+import { confirm, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
 import { pageOf, present, units, withPage, withSort, type PageOptions } from './values.js';
 
@@ -30,7 +31,7 @@ interface ListOptions extends PageOptions {
   readonly role?: string;
   readonly enabled?: true;
   readonly disabled?: true;
-  readonly sort?: UserOrder;
+  readonly sort?: string;
 }
 
 const ROLES = { guest: 0, user: 1, auditor: 5, admin: 10 } as const satisfies Record<string, Role>;
@@ -83,7 +84,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .argument('<user>', USER_ARGUMENT)
     .action(
       onGateway(io, async (session, { args: [login = ''] }) => {
-        showUser(session, await namedUser(session.backend, login));
+        showUser(session, await namedUser(session.client, login));
       }),
     );
 
@@ -123,23 +124,23 @@ function withFields(command: Command, creating: boolean): Command {
   return withMembers(described, BUDGET_MEMBERS, creating);
 }
 
-async function listAdmins({ backend, show }: Session): Promise<void> {
-  const admins = await backend.listAdmins();
+async function listAdmins({ client, show }: Session): Promise<void> {
+  const admins = await client.call('listAdmins');
   show(admins, admins.length === 0 ? 'Nobody is named.' : admins.join('\n'));
 }
 
 async function create(session: Session, command: Command): Promise<void> {
   const { email, displayName, password, role = 'user', quota } = command.opts<UserOptions>();
-  const { io, backend } = session;
+  const { io, client } = session;
   const [username = ''] = command.args;
-  const user = await backend.createUser({
-    username,
-    password: await newPassword(io, username, password),
-    email: email === 'none' ? undefined : email,
-    displayName,
-    role: ROLES[role],
-    ...present({ quota }),
-    ...givenMembers(command, BUDGET_MEMBERS),
+  const user = await client.call('createUser', {
+    body: {
+      username,
+      password: await newPassword(io, username, password),
+      ...present({ email: email === 'none' ? undefined : email, display_name: displayName, quota }),
+      role: ROLES[role],
+      ...givenMembers(command, BUDGET_MEMBERS),
+    },
   });
   showUser(session, user);
 }
@@ -147,48 +148,52 @@ async function create(session: Session, command: Command): Promise<void> {
 async function invite(session: Session, command: Command): Promise<void> {
   const { email = '', displayName, role = 'user', quota } = command.opts<UserOptions>();
   const [username = ''] = command.args;
-  const user = await session.backend.inviteUser({
-    ...{ username, email, displayName, role: ROLES[role] },
-    ...present({ quota }),
-    ...givenMembers(command, BUDGET_MEMBERS),
+  const user = await session.client.call('inviteUser', {
+    body: {
+      ...{ username, email, role: ROLES[role] },
+      ...present({ display_name: displayName, quota }),
+      ...givenMembers(command, BUDGET_MEMBERS),
+    },
   });
   showUser(session, user);
 }
 
-async function mailReset({ backend, show }: Session, command: Command): Promise<void> {
+async function mailReset({ client, show }: Session, command: Command): Promise<void> {
   const [login = ''] = command.args;
-  const { id, username, email } = await namedUser(backend, login);
-  await backend.mailReset(id);
-  show({ id, mailed: true }, `A code is on its way to ${email ?? username}.`);
+  const { id, username, email } = await namedUser(client, login);
+  await client.call('mailPasswordReset', { params: { id }, body: {} });
+  show({ id, mailed: true }, `A code is on its way to ${email === '' ? username : email}.`);
 }
 
-async function listAll({ backend, io, show }: Session, command: Command): Promise<void> {
+async function listAll({ client, show }: Session, command: Command): Promise<void> {
   const options = command.opts<ListOptions>();
-  const { keyword, sort: order } = options;
+  const { keyword, sort } = options;
   const role = EVERY_ROLE.find((one) => ROLE[one] === options.role);
-  const enabled = options.enabled ?? (options.disabled === true ? false : undefined);
+  const status = options.enabled === true ? 1 : options.disabled === true ? 2 : undefined;
   const page = pageOf(options);
-  const { items, total } = await backend.listUsers({
-    ...page,
-    ...present({ keyword, role, enabled, order }),
-  });
+  const { items, total } = await listPart(
+    client,
+    'searchUsers',
+    { keyword, role, status, sort },
+    page,
+  );
   const rows = items.map((user) => [
     String(user.id),
     user.username,
-    user.email ?? '',
+    user.email,
     ROLE[user.role],
     statusOf(user),
     amount(user.quota),
-    amount(user.usedQuota),
-    String(user.requestCount),
-    moment(user.createdTime),
-    user.lastLoginTime === 0 ? 'never' : moment(user.lastLoginTime),
+    amount(user.used_quota),
+    String(user.request_count),
+    moment(user.created_time),
+    user.last_login_time === 0 ? 'never' : moment(user.last_login_time),
   ]);
   const heading = ['ID', 'NAME', 'ADDRESS', 'ROLE', 'STATUS', 'QUOTA LEFT', 'USED', 'REQUESTS'];
   show(
-    { items: items.map(userWire(io.now())), total },
+    { items, total },
     total === 0
-      ? `No such accounts in ${backend.place}.`
+      ? `No such accounts in ${client.place}.`
       : table([...heading, 'CREATED', 'LAST LOGIN'], rows, { total, offset: page.offset }),
   );
 }
@@ -198,34 +203,30 @@ async function update(session: Session, command: Command): Promise<void> {
   const { username, email, displayName, password, role, quota, addQuota } = options;
   const { enable, disable } = options;
   const [login = ''] = command.args;
-  const edit: UserEdit = present({
+  const edit: Omit<NonNullable<InputOf<'updateUser'>['body']>, 'id'> = present({
     username,
-    displayName,
-    email: email === 'none' ? null : email,
+    display_name: displayName,
+    email: email === 'none' ? '' : email,
     password: password === undefined ? undefined : await readSecret(session.io, password),
     role: role === undefined ? undefined : ROLES[role],
-    enabled: enable === undefined && disable === undefined ? undefined : enable === true,
-    quota:
-      quota === undefined
-        ? addQuota === undefined
-          ? undefined
-          : { add: addQuota }
-        : { set: quota },
+    status: enable === true ? 1 : disable === true ? 2 : undefined,
+    quota,
+    add_quota: addQuota,
     ...givenMembers(command, BUDGET_MEMBERS),
   });
   if (Object.keys(edit).length === 0) throw new UsageError('Name at least one thing to change.');
-  const { id } = await namedUser(session.backend, login);
-  showUser(session, await session.backend.updateUser(id, edit));
+  const { id } = await namedUser(session.client, login);
+  showUser(session, await session.client.call('updateUser', { body: { id, ...edit } }));
 }
 
 async function remove(session: Session, command: Command): Promise<void> {
   const { yes } = command.opts<{ yes?: true }>();
   const [login = ''] = command.args;
-  const user = await namedUser(session.backend, login);
+  const user = await namedUser(session.client, login);
   const { id, username } = user;
   const what = `Account ${id} "${username}" will be deleted for good, with its keys and the ${amount(user.quota)} it has left.`;
   await confirm(session, what, yes);
-  await session.backend.deleteUser(id);
+  await session.client.call('deleteUser', { params: { id } });
   session.show({ id, deleted: true }, `Account ${id} "${username}" is deleted.`);
 }
 
@@ -239,26 +240,26 @@ async function newPassword(
   return io.ask(`Password for ${username}: `, true);
 }
 
-function showUser({ io, show }: Session, user: User): void {
+function showUser({ show }: Session, user: UserWire): void {
   show(
-    userWire(io.now())(user),
+    user,
     facts([
       ['id', String(user.id)],
       ['name', user.username],
-      ['display name', user.displayName],
-      ['address', user.email ?? 'none'],
+      ['display name', user.display_name],
+      ['address', user.email === '' ? 'none' : user.email],
       ['role', ROLE[user.role]],
       ['status', statusOf(user)],
       ['quota left', amount(user.quota)],
-      ['used', amount(user.usedQuota)],
-      ['requests', String(user.requestCount)],
-      ['created', moment(user.createdTime)],
+      ['used', amount(user.used_quota)],
+      ['requests', String(user.request_count)],
+      ['created', moment(user.created_time)],
       ...memberFacts(BUDGET_MEMBERS, user),
-      ...budgetFacts(user, user.budgetUse, io.now()),
+      ...budgetFacts(user),
     ]),
   );
 }
 
-function statusOf({ enabled }: User): string {
-  return enabled ? 'enabled' : 'disabled';
+function statusOf({ status }: UserWire): string {
+  return status === 1 ? 'enabled' : 'disabled';
 }

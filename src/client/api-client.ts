@@ -1,7 +1,6 @@
 import { ERRORS, GatewayError, type ErrorCode } from '../core/errors.js';
 import { Json } from '../core/json.js';
 import type { Secret } from '../core/secret.js';
-import type { Page, Slice } from '../store/store.js';
 
 /** The gateway cannot be reached, or what answers is not a gateway. */
 export class GatewayUnreachableError extends Error {
@@ -18,20 +17,11 @@ export interface ApiClient {
   readonly url: string;
   /** Resolves to `data`; a refusal is thrown in the gateway's words. */
   call(method: string, path: string, request?: ApiRequest): Promise<Json>;
-  /** Part of a list, fetched in as many pages as it takes. */
-  list<T>(
-    path: string,
-    query: ApiRequest['query'],
-    slice: Slice,
-    read: (item: Json) => T,
-  ): Promise<Page<T>>;
   /** Resolves to the cookies that the reply sets. */
   callForCookie(path: string, body: object): Promise<string>;
 }
 
 const TIMEOUT_MS = 60_000;
-/** The most that the API has on a page. */
-export const PAGE_SIZE = 100;
 
 /** Calls the management API at `url` as the owner of the access token. */
 export function createApiClient(url: string, accessToken: Secret | undefined): ApiClient {
@@ -87,18 +77,6 @@ export function createApiClient(url: string, accessToken: Secret | undefined): A
         .getSetCookie()
         .map((cookie) => cookie.replace(/;.*$/, ''))
         .join('; ');
-    },
-    async list(path, query, { offset, limit }, read) {
-      const items: ReturnType<typeof read>[] = [];
-      for (let page = Math.floor(offset / PAGE_SIZE) + 1; ; page += 1) {
-        const part = { ...query, p: page, page_size: PAGE_SIZE };
-        const { data } = await send('GET', path, { query: part });
-        items.push(...data.field('items').map(read));
-        const total = data.field('total').number();
-        if (page * PAGE_SIZE < Math.min(offset + limit, total)) continue;
-        const before = offset % PAGE_SIZE;
-        return { items: items.slice(before, before + limit), total };
-      }
     },
   };
 }

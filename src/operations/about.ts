@@ -3,7 +3,7 @@ import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { liveBuilds } from '../management/nodes.js';
 import { REQUIRED_COUNT } from '../shapes/counts.js';
 import { USER, userWire, type UserWire } from '../shapes/user.js';
-import { defineOperation, type Operation } from './operation.js';
+import { defineOperation } from './operation.js';
 
 interface AboutWire {
   version: string;
@@ -65,4 +65,4 @@ const about = defineOperation({
   }),
 });
 
-export const ABOUT_OPERATIONS: readonly Operation[] = [about];
+export const ABOUT_OPERATIONS = [about] as const;

@@ -6,7 +6,7 @@ import { STATUS } from '../shapes/user.js';
 import { IN_FORCE, type InForceWire } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import { ID } from '../shapes/lists.js';
-import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { defineOperation, type OperationDeps } from './operation.js';
 import { because, IDS, REASON } from './reason.js';
 
 interface BatchBody {
@@ -109,4 +109,4 @@ async function many(
   return { ids: [...ids], count: ids.length, ...(await inForce(deps, version)) };
 }
 
-export const CHANNEL_BATCH_OPERATIONS: readonly Operation[] = [removeMany, retag, switchMany];
+export const CHANNEL_BATCH_OPERATIONS = [removeMany, retag, switchMany] as const;

@@ -9,7 +9,7 @@ import {
 } from '../management/channel-views.js';
 import { BECAUSE, SETTING_OR_NULL, type SettingValue } from '../shapes/channel.js';
 import { ID } from '../shapes/lists.js';
-import { defineOperation, type Operation } from './operation.js';
+import { defineOperation } from './operation.js';
 
 interface ModelWire {
   id: string;
@@ -90,9 +90,8 @@ const models = defineOperation({
     )
     .required(),
   async handler({ deps }) {
-    const { plans } = deps.gateway.channels.current;
     return (await listModels(deps)).map((model) =>
-      modelWire(model, plans.get(model.model)?.answers.slice(1) ?? []),
+      modelWire(model, deps.known.fallbacksOf(model.model)),
     );
   },
 });
@@ -181,4 +180,4 @@ function providerWire(provider: ProviderView): ProviderWire {
   };
 }
 
-export const CHANNEL_CHOICE_OPERATIONS: readonly Operation[] = [models, providers];
+export const CHANNEL_CHOICE_OPERATIONS = [models, providers] as const;

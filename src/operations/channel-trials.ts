@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { listUpstreamModels, testChannel, testDraft } from '../management/channel-trials.js';
 import { TESTED, testedWire } from '../shapes/tested.js';
 import { ID_PARAMS } from '../shapes/lists.js';
-import { defineOperation, type Operation } from './operation.js';
+import { defineOperation } from './operation.js';
 import { because, REASON } from './reason.js';
 import { CREATE_BODY, draftOf, NAME, type CreateBody } from './channel-draft.js';
 
@@ -72,4 +72,4 @@ const draft = defineOperation({
   },
 });
 
-export const CHANNEL_TRIAL_OPERATIONS: readonly Operation[] = [upstreamModels, test, draft];
+export const CHANNEL_TRIAL_OPERATIONS = [upstreamModels, test, draft] as const;

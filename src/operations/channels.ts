@@ -45,7 +45,7 @@ import {
   type ListQuery,
   type ListReply,
 } from '../shapes/lists.js';
-import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { defineOperation, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
@@ -265,12 +265,4 @@ async function written(
   return { ...channelWire(channel), ...(await inForce(deps, version)) };
 }
 
-export const CHANNEL_OPERATIONS: readonly Operation[] = [
-  list,
-  search,
-  get,
-  create,
-  update,
-  remove,
-  copy,
-];
+export const CHANNEL_OPERATIONS = [list, search, get, create, update, remove, copy] as const;

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { deleteExample, getExample, listExamples, saveExample } from '../management/examples.js';
 import { exampleWire, type ExampleContent, type ExampleWire } from '../shapes/example.js';
 import { ID, ID_PARAMS } from '../shapes/lists.js';
-import { defineOperation, type Operation } from './operation.js';
+import { defineOperation } from './operation.js';
 
 interface SaveBody {
   name: string;
@@ -91,4 +91,4 @@ const remove = defineOperation({
   },
 });
 
-export const EXAMPLE_OPERATIONS: readonly Operation[] = [list, get, save, remove];
+export const EXAMPLE_OPERATIONS = [list, get, save, remove] as const;

@@ -8,6 +8,6 @@ import type { OperationDeps } from './operation.js';
  */
 export async function inForce(deps: OperationDeps, version: number): Promise<InForceWire> {
   // The write is done. If it cannot be read back, this node stops at the bound like any other.
-  await deps.gateway.channels.refresh().catch(() => undefined);
+  await deps.known.refresh().catch(() => undefined);
   return inForceWire(version, await awaitInForce(deps, version, deps.stalenessMs));
 }

@@ -22,7 +22,7 @@ import { USER_ACTION_OPERATIONS } from './user-actions.js';
 import { USER_OPERATIONS } from './users.js';
 
 /** The management API. */
-export const OPERATIONS: readonly Operation[] = [
+export const OPERATIONS = [
   ...ABOUT_OPERATIONS,
   ...SESSION_OPERATIONS,
   ...OWN_ACCOUNT_OPERATIONS,
@@ -44,4 +44,4 @@ export const OPERATIONS: readonly Operation[] = [
   ...REQUEST_OPERATIONS,
   ...PLAYGROUND_OPERATIONS,
   ...EXAMPLE_OPERATIONS,
-];
+] as const satisfies readonly Operation[];

@@ -47,7 +47,7 @@ import {
 } from '../shapes/request.js';
 import { ID, listOf } from '../shapes/lists.js';
 import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from './list-file.js';
-import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { defineOperation, type OperationDeps } from './operation.js';
 
 interface SpanQuery {
   start_timestamp?: number;
@@ -188,12 +188,11 @@ const list = defineOperation({
   query: Joi.object<UsageListQuery, true>({ ...LOG_QUERY, ...FILTERS, ...REQUEST }),
   reply: listOf(USAGE),
   files: [CSV],
-  handler: ({ deps, query }) => {
-    const { byId } = deps.gateway.channels.current;
+  handler: async ({ deps, query }) => {
+    const nameOf = await deps.known.names();
     const view = (entry: Logged<UsageEntry>): NamedUsageView => ({
       ...usageWire(entry),
-      channel:
-        entry.channelId === undefined ? null : (byId.get(entry.channelId)?.channel.name ?? null),
+      channel: entry.channelId === undefined ? null : (nameOf(entry.channelId) ?? null),
     });
     return pageOrFile(query, USAGE_FILE, view, (slice) =>
       deps.store.listUsage({ ...filterOf(query), ...requestOf(query), ...partOf(query), ...slice }),
@@ -237,12 +236,12 @@ const requests = defineOperation({
   }),
   reply: listOf(Joi.object<ListedRequestWire>(LISTED_REQUEST)),
   files: [CSV],
-  handler: ({ deps, query }) => {
-    const { byId } = deps.gateway.channels.current;
+  handler: async ({ deps, query }) => {
+    const nameOf = await deps.known.names();
     return pageOrFile(
       query,
       REQUESTS_FILE,
-      (entry: LoggedRequest) => listedWire(entry, (id) => byId.get(id)?.channel.name),
+      (entry: LoggedRequest) => listedWire(entry, nameOf),
       (slice) => listRequests(deps.store, requestFilterOf(query), requestsPartOf(query, slice)),
     );
   },
@@ -469,7 +468,7 @@ function spanOf({ start_timestamp: start, end_timestamp: end }: SpanQuery): {
   };
 }
 
-export const LOG_OPERATIONS: readonly Operation[] = [
+export const LOG_OPERATIONS = [
   list,
   listOwn,
   requests,
@@ -479,4 +478,4 @@ export const LOG_OPERATIONS: readonly Operation[] = [
   stats,
   ownStats,
   audit,
-];
+] as const;

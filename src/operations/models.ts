@@ -14,7 +14,7 @@ import {
   type PriceChangeWire,
   type PriceWire,
 } from '../shapes/price.js';
-import { defineOperation, type Operation } from './operation.js';
+import { defineOperation } from './operation.js';
 
 interface PriceChangesQuery {
   start_timestamp?: number;
@@ -93,7 +93,7 @@ const listPrices = defineOperation({
   summary: 'The prices in force, by model, and the default price',
   access: 'login',
   reply: PRICES,
-  handler: ({ deps }) => pricesWire(deps.gateway.prices),
+  handler: ({ deps }) => pricesWire(deps.prices),
 });
 
 const listChanges = defineOperation({
@@ -140,4 +140,4 @@ function limitsWire(room: Partial<Room>): LimitsWire {
   };
 }
 
-export const MODEL_OPERATIONS: readonly Operation[] = [listOwn, listPrices, listChanges];
+export const MODEL_OPERATIONS = [listOwn, listPrices, listChanges] as const;

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { listNodes } from '../management/nodes.js';
 import { NODES_REPLY, nodesWire, type NodesWire } from '../shapes/node.js';
-import { defineOperation, type Operation } from './operation.js';
+import { defineOperation } from './operation.js';
 
 const list = defineOperation({
   id: 'listNodes',
@@ -16,4 +16,4 @@ const list = defineOperation({
   handler: async ({ deps }) => nodesWire(await listNodes(deps)),
 });
 
-export const NODE_OPERATIONS: readonly Operation[] = [list];
+export const NODE_OPERATIONS = [list] as const;

@@ -4,6 +4,7 @@ import type { Discover, ListUpstreamModels } from '../core/discovery.js';
 import type { ErrorCode } from '../core/errors.js';
 import { GatewayError } from '../core/errors.js';
 import type { Probe } from '../core/probe.js';
+import type { PriceList } from '../core/quota.js';
 import type { Identity } from '../gateway/admission.js';
 import type { Explain } from '../gateway/look/explain.js';
 import type { GatewayDeps } from '../gateway/rerank.js';
@@ -47,12 +48,15 @@ import { inOurWords } from './original-clients.js';
  * trimming, so leave that to `management/`.
  */
 export function defineOperation<
+  const Id extends string,
   const A extends Access,
   P = unknown,
   Q = unknown,
   B = unknown,
   R = null,
->(definition: OperationDefinition<A, P, Q, B, R>): Operation {
+>(
+  definition: OperationDefinition<A, P, Q, B, R> & { readonly id: Id },
+): TypedOperation<Id, P, Q, B, R> {
   const { handler, ...described } = definition;
   return {
     ...described,
@@ -97,12 +101,24 @@ export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   /** Runs something after the reply; a failure is observed, and shutdown waits for it. */
   readonly later: (what: string, work: () => Promise<void>) => void;
   readonly gateway: GatewayDeps;
+  readonly known: KnownChannels;
+  readonly prices: PriceList;
   readonly explain: Explain;
   readonly probe: Probe;
   readonly discover: Discover;
   readonly listUpstreamModels: ListUpstreamModels;
   /** How long a gateway may act on outdated channels; `awaitInForce` waits no longer. */
   readonly stalenessMs: number;
+}
+
+/** What is known about channels and models: a gateway has it in memory, a command reads it from the store. */
+export interface KnownChannels {
+  /** Brings it up to date. */
+  refresh(): Promise<void>;
+  /** The names of channels by id. */
+  names(): Promise<(id: number) => string | undefined>;
+  /** The models that answer in place of one, in their order. */
+  readonly fallbacksOf: (model: string) => readonly string[];
 }
 
 /** What a page must know about the gateway before anybody logs in. */
@@ -203,6 +219,13 @@ export interface Operation extends Described {
   readonly limit?: { readonly name: string };
   /** Validates a request; throws 400 `invalid_request` that names what is wrong. */
   readonly prepare: (call: OperationCall) => PreparedOperation;
+}
+
+/** An operation with the types of what it takes and gives, which `client/` derives its calls from. */
+export interface TypedOperation<Id extends string, P, Q, B, R> extends Operation {
+  readonly id: Id;
+  /** For the compiler alone. */
+  readonly types?: { readonly params: P; readonly query: Q; readonly body: B; readonly reply: R };
 }
 
 export interface PreparedOperation {

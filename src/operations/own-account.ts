@@ -6,7 +6,7 @@ import { redeemCode } from '../management/redeem.js';
 import { deleteSelf, registerUser, updateSelf, type WithNewAddress } from '../management/users.js';
 import { QUOTA, USER, userWire, type UserWire } from '../shapes/user.js';
 import { sessionCookieHeader } from './session-cookie.js';
-import { defineOperation, Reply, type Operation, type OperationDeps } from './operation.js';
+import { defineOperation, Reply, type OperationDeps } from './operation.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
 
 interface RegisterBody {
@@ -158,11 +158,11 @@ const topUp = defineOperation({
   handler: ({ deps, body, actor }) => redeemCode(deps, body.key, actor),
 });
 
-export const OWN_ACCOUNT_OPERATIONS: readonly Operation[] = [
+export const OWN_ACCOUNT_OPERATIONS = [
   register,
   getSelf,
   putSelf,
   confirmEmail,
   removeSelf,
   topUp,
-];
+] as const;

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { accountNamed } from '../management/attempts.js';
 import { mailResetCode, mailResetTo, resetPassword } from '../management/password-reset.js';
 import { ID_PARAMS } from '../shapes/lists.js';
-import { defineOperation, Reply, type Operation } from './operation.js';
+import { defineOperation, Reply } from './operation.js';
 import { because, REASON } from './reason.js';
 import { EMAIL, PASSWORD } from './user-fields.js';
 
@@ -80,4 +80,4 @@ const mailReset = defineOperation({
   },
 });
 
-export const PASSWORD_RESET_OPERATIONS: readonly Operation[] = [askReset, reset, mailReset];
+export const PASSWORD_RESET_OPERATIONS = [askReset, reset, mailReset] as const;

@@ -13,7 +13,7 @@ import { fieldsOf } from '../ingress/read.js';
 import type { Credential } from '../store/store.js';
 import { ID } from '../shapes/lists.js';
 import { ADMIN_ROLE, recordAudit, type Actor } from '../management/audit.js';
-import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { defineOperation, type OperationDeps } from './operation.js';
 import { because, REASON } from './reason.js';
 import { ATTEMPTS, attemptsOf, RANKED, rankedWire, type RankWire } from './ranked.js';
 import { newId } from '../gateway/request-id.js';
@@ -266,4 +266,4 @@ async function consoleKey(deps: OperationDeps, userId: number): Promise<Credenti
   throw new GatewayError('not_found', 'The account no longer exists.', { cause: failed?.error });
 }
 
-export const PLAYGROUND_OPERATIONS: readonly Operation[] = [rank];
+export const PLAYGROUND_OPERATIONS = [rank] as const;

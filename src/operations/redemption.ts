@@ -40,7 +40,7 @@ import {
   type BatchWire,
   type CodeWire,
 } from '../shapes/code.js';
-import { defineOperation, FileReply, type Operation, type OperationDeps } from './operation.js';
+import { defineOperation, FileReply, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
@@ -296,6 +296,6 @@ function tableOf(fresh: readonly FreshCode[]): string {
   return csvOf(CODE_COLUMNS, rows);
 }
 
-export const REDEMPTION_OPERATIONS: readonly Operation[] = [
+export const REDEMPTION_OPERATIONS = [
   ...[list, search, batches, disableBatch, get, create, update, removeInvalid, remove],
-];
+] as const;

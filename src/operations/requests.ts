@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { newest, noRequest } from '../management/requests.js';
 import { OWN_REQUEST, ownRequestWire, REQUEST, requestWire } from '../shapes/request.js';
-import { defineOperation, type Operation } from './operation.js';
+import { defineOperation } from './operation.js';
 
 interface RequestParams {
   request_id: string;
@@ -24,10 +24,8 @@ const get = defineOperation({
     const request = newest(found);
     if (request === undefined) throw await noRequest(deps.store, params.request_id);
     const { userId } = request.entry;
-    const user =
-      userId === undefined ? undefined : await deps.store.getUser(userId, deps.gateway.now());
-    const { byId } = deps.gateway.channels.current;
-    return requestWire(request, user?.username, (id) => byId.get(id)?.channel.name);
+    const user = userId === undefined ? undefined : await deps.store.getUser(userId, deps.now());
+    return requestWire(request, user?.username, await deps.known.names());
   },
 });
 
@@ -52,4 +50,4 @@ const getOwn = defineOperation({
   },
 });
 
-export const REQUEST_OPERATIONS: readonly Operation[] = [get, getOwn];
+export const REQUEST_OPERATIONS = [get, getOwn] as const;

@@ -12,7 +12,7 @@ import { EXPLAINED, explainedWire } from '../shapes/explained.js';
 import { SECRET, SETTING, type SettingValue } from '../shapes/channel.js';
 import { DISCOVERED, discoveredWire } from '../shapes/discovered.js';
 import { ID, mapOf } from '../shapes/lists.js';
-import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { defineOperation, type OperationDeps } from './operation.js';
 
 interface ExplainBody {
   model?: string;
@@ -135,4 +135,4 @@ const probe = defineOperation({
   },
 });
 
-export const ROUTE_OPERATIONS: readonly Operation[] = [explainRoute, probe];
+export const ROUTE_OPERATIONS = [explainRoute, probe] as const;

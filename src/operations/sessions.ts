@@ -8,7 +8,7 @@ import { ID, ID_PARAMS } from '../shapes/lists.js';
 import { SESSION, sessionWire, type SessionWire } from '../shapes/session.js';
 import { USER, userWire } from '../shapes/user.js';
 import { sessionCookieHeader } from './session-cookie.js';
-import { defineOperation, Reply, type Operation } from './operation.js';
+import { defineOperation, Reply } from './operation.js';
 import { because, REASON_QUERY } from './reason.js';
 
 interface LoginBody {
@@ -184,7 +184,7 @@ const endOfUser = defineOperation({
   },
 });
 
-export const SESSION_OPERATIONS: readonly Operation[] = [
+export const SESSION_OPERATIONS = [
   login,
   logout,
   logoutByLink,
@@ -193,4 +193,4 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   end,
   listOfUser,
   endOfUser,
-];
+] as const;

@@ -27,7 +27,7 @@ import {
   type BreakdownWire,
 } from '../shapes/stats.js';
 import { csvOf } from './csv.js';
-import { defineOperation, FileReply, type Operation } from './operation.js';
+import { defineOperation, FileReply } from './operation.js';
 
 interface SpanQuery {
   start_timestamp: number;
@@ -181,13 +181,8 @@ const overview = defineOperation({
     const today = Math.floor(deps.now() / 1_000 / DAY_S) * DAY_S;
     const { day_timestamp: day = today } = query;
     const span = spanOf(query, MAX_SERIES_DAYS);
-    const { plans } = deps.gateway.channels.current;
     return overviewWire(
-      await getOverview(
-        deps,
-        { ...span, dayFromMs: day * 1_000 },
-        (model) => plans.get(model)?.answers.slice(1) ?? [],
-      ),
+      await getOverview(deps, { ...span, dayFromMs: day * 1_000 }, deps.known.fallbacksOf),
     );
   },
 });
@@ -240,10 +235,4 @@ function spanOf(
   return { fromMs: start * 1_000, toMs: end * 1_000 };
 }
 
-export const STATS_OPERATIONS: readonly Operation[] = [
-  overview,
-  series,
-  ownSeries,
-  breakdown,
-  ownBreakdown,
-];
+export const STATS_OPERATIONS = [overview, series, ownSeries, breakdown, ownBreakdown] as const;

@@ -13,7 +13,7 @@ import {
 import { IN_FORCE, type InForceWire } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import { ID } from '../shapes/lists.js';
-import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { defineOperation, type OperationDeps } from './operation.js';
 import { because, REASON } from './reason.js';
 
 interface SwitchBody {
@@ -111,4 +111,4 @@ async function switched(deps: OperationDeps, write: TagWrite): Promise<SwitchedR
   return { ...switchedWire(write), ...(await inForce(deps, write.version)) };
 }
 
-export const TAG_OPERATIONS: readonly Operation[] = [list, disable, enable, edit];
+export const TAG_OPERATIONS = [list, disable, enable, edit] as const;

@@ -37,7 +37,7 @@ import {
   type TokenWire,
 } from '../shapes/key.js';
 import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from './list-file.js';
-import { defineOperation, type Operation } from './operation.js';
+import { defineOperation } from './operation.js';
 import { orPresent } from './present.js';
 import { because, IDS, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
@@ -468,6 +468,6 @@ function withPrefix(key: string): string {
   return key.startsWith('sk-') ? key : `sk-${key}`;
 }
 
-export const TOKEN_OPERATIONS: readonly Operation[] = [
+export const TOKEN_OPERATIONS = [
   ...[list, search, find, get, create, update, roll, remove, removeMany, usage],
-];
+] as const;

@@ -3,7 +3,7 @@ import { invalid } from '../management/fields.js';
 import { deleteUser, updateUser, type UserEdit } from '../management/users.js';
 import { ID } from '../shapes/lists.js';
 import { QUOTA, USER_OR_NULL, userWire } from '../shapes/user.js';
-import { defineOperation, type Operation } from './operation.js';
+import { defineOperation } from './operation.js';
 import { because, REASON } from './reason.js';
 
 interface ManageBody {
@@ -64,4 +64,4 @@ function managedEdit({ action, mode, value }: ManageBody): UserEdit {
   }
 }
 
-export const USER_ACTION_OPERATIONS: readonly Operation[] = [manage];
+export const USER_ACTION_OPERATIONS = [manage] as const;

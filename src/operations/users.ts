@@ -27,7 +27,7 @@ import {
 } from '../shapes/lists.js';
 import { bodyMembers, readMembers, type MembersWire } from '../shapes/members.js';
 import { QUOTA, ROLE, STATUS, USER, USER_SORTS, userWire, type UserWire } from '../shapes/user.js';
-import { defineOperation, type Operation, type OperationDeps } from './operation.js';
+import { defineOperation, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
@@ -273,7 +273,7 @@ function quotaChange({ quota, add_quota: added }: UpdateBody): QuotaChange | und
   return added === undefined ? undefined : { add: added };
 }
 
-export const USER_OPERATIONS: readonly Operation[] = [
+export const USER_OPERATIONS = [
   list,
   search,
   listAdmins,
@@ -282,4 +282,4 @@ export const USER_OPERATIONS: readonly Operation[] = [
   invite,
   update,
   remove,
-];
+] as const;

@@ -1,6 +1,5 @@
 import Joi from 'joi';
 import { standingOf, type BudgetMembers, type BudgetUse } from '../core/budget.js';
-import type { Json } from '../core/json.js';
 import { MAX_QUOTA } from '../core/quota.js';
 
 /** A budget's standing on the wire; the members that set the budget are sent beside it. */
@@ -35,14 +34,5 @@ export function budgetUseWire(
   return {
     budget_spent: standing?.spent ?? 0,
     budget_renews_at: standing === undefined ? null : Math.floor(standing.renewsAtMs / 1000),
-  };
-}
-
-/** Reads a reply; a gateway of another release may not know budgets. */
-export function readBudgetUse(reply: Json): BudgetUse {
-  const [spent, renewsAt] = [reply.maybe('budget_spent'), reply.maybe('budget_renews_at')];
-  return {
-    spent: spent.isPresent() ? spent.number() : 0,
-    untilMs: renewsAt.isPresent() ? renewsAt.number() * 1000 : 0,
   };
 }

@@ -2,21 +2,18 @@ import Joi from 'joi';
 import { joinApiKeys, MAX_API_KEYS } from '../core/api-keys.js';
 import { CHANNEL_MEMBERS, SHARED_CHANNEL_MEMBERS } from '../core/channel-members.js';
 import type { Channel, ChannelStatus } from '../core/channel.js';
-import type { Json } from '../core/json.js';
-import { camelCase, camelKeys, mapValues, snakeCase, snakeKeys } from '../core/records.js';
+import { mapValues, snakeCase, snakeKeys } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import type { ChannelEdit, SharedEdit } from '../management/channel-edits.js';
 import type { ChannelOrder, ChannelState, ChannelView } from '../management/channel-views.js';
-import type { ChannelPause, Sighting } from '../management/channel-sightings.js';
+import type { ChannelPause } from '../management/channel-sightings.js';
 import { channelRevision } from '../management/revision.js';
 import { ID, mapOf, REVISION } from './lists.js';
 import {
   bodyMembers,
-  membersOf,
   membersWire,
   readMembers,
   replyMembers,
-  writeMembers,
   type MembersWire,
 } from './members.js';
 import { secondsOf } from './seconds.js';
@@ -249,64 +246,6 @@ export function channelWire(channel: ChannelView): ChannelWire {
   };
 }
 
-export function readChannel(channel: Json): ChannelView {
-  const settings = channel.field('settings').value as Record<string, SettingValue>;
-  return {
-    id: channel.field('id').number(),
-    name: channel.field('name').string(),
-    provider: channel.field('provider').string(),
-    baseUrl: channel.field('base_url').optionalString(),
-    credentialNames: channel.field('credential_names').map((name) => camelCase(name.string())),
-    keyCount: channel.field('key_count').optionalNumber(),
-    settings: camelKeys(settings),
-    models: channel.field('models').value as Record<string, string>,
-    tag: channel.field('tag').optionalString(),
-    ...membersOf(CHANNEL_MEMBERS, channel),
-    status: channel.field('status').number() as ChannelStatus,
-    origin: channel.field('origin').string() as ChannelView['origin'],
-    state: readState(channel.field('effective')),
-    sighted: readSighting(channel.field('effective')),
-  };
-}
-
-function readSighting(effective: Json): Sighting {
-  return {
-    sinceMs: milliseconds(effective.field('since').optionalNumber()),
-    nextTryMs: milliseconds(effective.field('next_try').optionalNumber()),
-    pauses: effective.field('paused').map((pause) => ({
-      node: pause.field('node').string(),
-      key: pause.field('key').optionalString(),
-      // One of these, as the OpenAPI document says.
-      state: pause.field('state').string() as PauseWire['state'],
-      reason: pause.field('reason').string(),
-      sinceMs: pause.field('since').number() * 1_000,
-      untilMs: pause.field('until').number() * 1_000,
-    })),
-  };
-}
-
-function milliseconds(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * 1_000;
-}
-
-/** The body that requests an edit. */
-export function channelBody(edit: ChannelEdit): ChannelBody {
-  const { name, provider, models, settings, credentials, status } = edit;
-  return {
-    ...writeMembers(CHANNEL_MEMBERS, edit),
-    ...(name === undefined ? {} : { name }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(models === undefined ? {} : { models }),
-    ...(status === undefined ? {} : { status }),
-    ...('baseUrl' in edit ? { base_url: edit.baseUrl ?? null } : {}),
-    ...('tag' in edit ? { tag: edit.tag ?? null } : {}),
-    ...(settings === undefined ? {} : { settings: snakeKeys(settings) }),
-    ...(credentials === undefined
-      ? {}
-      : { credentials: snakeKeys(mapValues(credentials, (secret) => secret?.reveal() ?? null)) }),
-  };
-}
-
 /** The edit that a body asks for. */
 export function channelEdit(body: ChannelBody): ChannelEdit {
   const { name, provider, base_url, models, tag, settings, status } = body;
@@ -366,21 +305,4 @@ function reasonOf(state: ChannelState): string | null {
     return 'Its credentials cannot be read: set ENCRYPTION_KEY to the key that they were stored under, or enter them again.';
   }
   return ('reason' in state ? state.reason : undefined) ?? null;
-}
-
-function readState(effective: Json): ChannelState {
-  if (effective.field('live').value === true) return { live: true };
-  // One of these, as the OpenAPI document says.
-  const because = effective.field('because').string() as EffectiveWire['because'] & string;
-  const reason = effective.field('reason').optionalString();
-  switch (because) {
-    case 'credentials_locked':
-      return { live: false, because };
-    case 'unusable':
-      return { live: false, because, reason: reason ?? '' };
-    case 'disabled':
-    case 'auto_disabled':
-    case 'tag_disabled':
-      return { live: false, because, reason };
-  }
 }

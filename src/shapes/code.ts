@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import type { CodeBatch, RedemptionCode } from '../store/store.js';
 import type { ShownCode } from '../management/redemption-codes.js';
 import { codeRevision } from '../management/revision.js';
@@ -103,40 +102,10 @@ export function codeWire(code: ShownCode): CodeWire {
   };
 }
 
-export function readCode(code: Json): ShownCode {
-  // A gateway of an earlier release sends none.
-  const usedBy = code.maybe('used_by').optionalString();
-  return {
-    ...(usedBy === undefined ? {} : { usedBy }),
-    id: code.field('id').number(),
-    name: code.field('name').string(),
-    // A gateway of an earlier release sends none.
-    batchId: code.maybe('batch_id').optionalString() ?? '',
-    quota: code.field('quota').number(),
-    status: STATUS_NAMES[code.field('status').number() as CodeStatus],
-    codeHint: code.field('key_hint').string(),
-    createdBy: code.field('user_id').number(),
-    createdTime: code.field('created_time').number(),
-    redeemedTime: code.field('redeemed_time').number(),
-    usedUserId: code.field('used_user_id').number(),
-    expiredTime: code.field('expired_time').number(),
-  };
-}
-
 export function batchWire(batch: CodeBatch): BatchWire {
   return {
     batch_id: batch.batchId,
     ...{ name: batch.name, made: batch.made, used: batch.used, used_quota: batch.usedQuota },
     ...{ left: batch.left, left_quota: batch.leftQuota, created_time: batch.createdTime },
-  };
-}
-
-export function readBatch(batch: Json): CodeBatch {
-  const count = (name: string): number => batch.field(name).number();
-  return {
-    batchId: batch.field('batch_id').string(),
-    name: batch.field('name').string(),
-    ...{ made: count('made'), used: count('used'), usedQuota: count('used_quota') },
-    ...{ left: count('left'), leftQuota: count('left_quota'), createdTime: count('created_time') },
   };
 }

@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import {
   CERTAINTIES,
   type Certainty,
@@ -109,11 +108,4 @@ function proposedWire(channel: ProposedChannel): ProposedWire {
     credentials: snakeKeys(Object.fromEntries(variables) as Record<string, string>),
     settings: snakeKeys(settings),
   };
-}
-
-/** @throws JsonShapeError if it does not fit, as from a gateway of another release. */
-export function readDiscovered(discovered: Json): DiscoveredWire {
-  const result = DISCOVERED.validate(discovered.value, { stripUnknown: true });
-  if (result.error === undefined) return result.value;
-  throw discovered.mismatch(`what was found out (${result.error.message})`);
 }

@@ -1,4 +1,3 @@
-import type { Json } from '../core/json.js';
 import type { Example } from '../store/store.js';
 
 /** An example of the playground, without what is in it. */
@@ -18,14 +17,4 @@ export function exampleWire(userId: number | undefined): (example: Example) => E
     ...{ id, name, shared, own: ownerId === userId },
     created_time: createdTime,
   });
-}
-
-export function readExample(example: Json): ExampleWire {
-  return {
-    id: example.field('id').number(),
-    name: example.field('name').string(),
-    shared: example.field('shared').value === true,
-    own: example.field('own').value === true,
-    created_time: example.field('created_time').number(),
-  };
 }

@@ -6,7 +6,6 @@ import {
   type Explanation,
   type PassedOver,
 } from '../core/explanation.js';
-import type { Json } from '../core/json.js';
 import { REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
 
@@ -180,13 +179,6 @@ export function explainedWire(explanation: Explanation): ExplainedWire {
       reserved: cost.reserved,
     },
   };
-}
-
-/** @throws JsonShapeError if it does not fit, as from a gateway of another release. */
-export function readExplained(explained: Json): ExplainedWire {
-  const result = EXPLAINED.validate(explained.value, { stripUnknown: true });
-  if (result.error === undefined) return result.value;
-  throw explained.mismatch(`an explanation (${result.error.message})`);
 }
 
 function modelWire(explained: ExplainedModel): ModelWire {

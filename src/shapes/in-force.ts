@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import type { InForce, InForceState } from '../management/in-force.js';
 import { REQUIRED_COUNT } from './counts.js';
 
@@ -45,19 +44,5 @@ export function inForceWire(
     in_force: state,
     nodes: { confirmed, total, late: [...late] },
     waited_ms: waitedMs,
-  };
-}
-
-export function readInForce(reply: Json): InForce {
-  const nodes = reply.field('nodes');
-  return {
-    // The API returns one of these.
-    state: reply.field('in_force').string() as InForceState,
-    nodes: {
-      confirmed: nodes.field('confirmed').number(),
-      total: nodes.field('total').number(),
-      late: nodes.field('late').map((name) => name.string()),
-    },
-    waitedMs: reply.field('waited_ms').number(),
   };
 }

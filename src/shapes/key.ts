@@ -1,25 +1,16 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import { TOKEN_MEMBERS } from '../core/token-members.js';
-import {
-  TOKEN_DISABLED,
-  tokenStatus,
-  type Token,
-  type TokenPolicy,
-  type TokenStatus,
-} from '../core/token.js';
-import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
+import { tokenStatus, type Token, type TokenPolicy, type TokenStatus } from '../core/token.js';
+import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from './budget.js';
 import type { TokenOrder } from '../store/store.js';
 import { tokenRevision } from '../management/revision.js';
 import { REQUIRED_COUNT } from './counts.js';
 import { ID, mapOf, REVISION } from './lists.js';
 import {
   bodyMembers,
-  membersOf,
   membersWire,
   readMembers,
   replyMembers,
-  writeMembers,
   type MembersWire,
 } from './members.js';
 import { QUOTA } from './user.js';
@@ -168,64 +159,6 @@ function oldKeyUntil({ oldKeyUntilMs = 0 }: Token, nowMs: number): number {
   return oldKeyUntilMs > nowMs ? Math.ceil(oldKeyUntilMs / 1000) : 0;
 }
 
-export function readToken(token: Json): Token {
-  const status = token.field('status').number();
-  return {
-    id: token.field('id').number(),
-    userId: token.field('user_id').number(),
-    name: token.field('name').string(),
-    keyHint: token.field('key_hint').string(),
-    // Expired and exhausted follow from the other members.
-    enabled: status !== TOKEN_DISABLED,
-    createdTime: token.field('created_time').number(),
-    accessedTime: token.field('accessed_time').number(),
-    expiredTime: token.field('expired_time').number(),
-    remainQuota: token.field('remain_quota').number(),
-    unlimitedQuota: token.field('unlimited_quota').value === true,
-    usedQuota: token.field('used_quota').number(),
-    budgetUse: readBudgetUse(token),
-    ...oldKeyOf(token.maybe('old_key_until').value),
-    policy: {
-      models:
-        token.field('model_limits_enabled').value === true
-          ? texts(token.field('model_limits'))
-          : undefined,
-      allowIps: texts(token.field('allow_ips')),
-      tags: texts(token.field('tags')),
-      defaultModel: token.field('default_model').optionalString(),
-      // A gateway of an earlier release sends none.
-      aliases: (token.maybe('aliases').value ?? {}) as Record<string, string>,
-      fallbacks: (token.maybe('fallbacks').value ?? []) as string[],
-      ...membersOf(TOKEN_MEMBERS, token),
-    },
-  };
-}
-
-function oldKeyOf(seconds: unknown): Pick<Token, 'oldKeyUntilMs'> {
-  return typeof seconds === 'number' && seconds > 0 ? { oldKeyUntilMs: seconds * 1000 } : {};
-}
-
-/** The body that requests a change of a policy. */
-export function policyBody(policy: Partial<TokenPolicy>): PolicyBody {
-  const { allowIps, tags, aliases, fallbacks } = policy;
-  return {
-    ...writeMembers(TOKEN_MEMBERS, policy),
-    ...(allowIps === undefined ? {} : { allow_ips: allowIps }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(aliases === undefined ? {} : { aliases }),
-    ...(fallbacks === undefined ? {} : { fallbacks }),
-    ...modelsBody(policy),
-    ...('defaultModel' in policy ? { default_model: policy.defaultModel ?? null } : {}),
-  };
-}
-
-function modelsBody(policy: Partial<TokenPolicy>): PolicyBody {
-  if (!('models' in policy)) return {};
-  return policy.models === undefined
-    ? { model_limits_enabled: false }
-    : { model_limits_enabled: true, model_limits: policy.models };
-}
-
 /** The change of a policy that a body asks for. */
 export function readPolicy(body: PolicyBody): Partial<TokenPolicy> {
   const { allow_ips, tags, default_model, aliases, fallbacks } = body;
@@ -260,8 +193,4 @@ function textOf(given: string | null): string | undefined {
 function namesOf(given: Names): string[] {
   const names = typeof given === 'string' ? given.split(/[,\n]/) : given;
   return names.map((name) => name.trim()).filter((name) => name !== '');
-}
-
-function texts(list: Json): string[] {
-  return list.map((item) => item.string());
 }

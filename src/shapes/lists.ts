@@ -55,15 +55,6 @@ export function orderOf<By extends string>(
   return by === undefined ? undefined : { by, descending };
 }
 
-/** The other way round, for whoever asks over HTTP. */
-export function sortText<By extends string>(
-  members: Sorts<By>,
-  { by, descending }: Order<By>,
-): string {
-  const [name = ''] = Object.entries(members).find(([, member]) => member === by) ?? [];
-  return `${descending ? '-' : ''}${name}`;
-}
-
 /** The `:id` of a path. */
 export const ID_PARAMS = Joi.object<IdParams, true>({ id: ID.required() });
 

@@ -1,16 +1,13 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import { snakeCase, type SnakeCase } from '../core/records.js';
 import {
   SUMMED_MEMBERS,
   USAGE_ROWS,
-  usageMembersOf,
-  usageSums,
   type OwnMember,
   type SummedMember,
   type UsageMembers,
 } from '../core/usage-members.js';
-import type { AuditChange, AuditEntry, Logged, UsageEntry, UsageStats } from '../store/store.js';
+import type { AuditEntry, Logged, UsageEntry, UsageStats } from '../store/store.js';
 import { COUNT, REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
 
@@ -125,27 +122,9 @@ export function ownUsageWire(entry: Logged<UsageEntry>): OwnUsageWire {
   return usageShape(entry, OWN_ROWS) as OwnUsageWire;
 }
 
-/** Reads either shape: a user's own entries do not name the user. */
-export function readUsage(entry: Json, self: number): Logged<UsageEntry> {
-  const told = USAGE_ROWS.map(({ name }) => [
-    name,
-    entry.maybe(snakeCase(name)).value ?? undefined,
-  ]);
-  const members = Object.fromEntries(told) as Partial<UsageMembers>;
-  return {
-    id: idOf(entry),
-    atMs: entry.field('created_at').number() * 1000,
-    ...usageMembersOf({ ...members, userId: members.userId ?? self }),
-  };
-}
-
 export function statsWire(stats: UsageStats): StatsWire {
   const sums = SUMMED_MEMBERS.map((name) => [snakeCase(name), stats[name]]);
   return { requests: stats.requests, ...Object.fromEntries(sums) } as StatsWire;
-}
-
-export function readStats(stats: Json): UsageStats {
-  return usageSums((name) => stats.field(snakeCase(name)).number());
 }
 
 export function auditWire(entry: Logged<AuditEntry>): AuditWire {
@@ -164,38 +143,6 @@ export function auditWire(entry: Logged<AuditEntry>): AuditWire {
     detail: { ...entry.detail },
     address: entry.address ?? null,
   };
-}
-
-export function readAudit(entry: Json): Logged<AuditEntry> {
-  // A gateway of an earlier release sends neither.
-  const name = entry.maybe('name').optionalString();
-  const changes = entry.maybe('changes').value === undefined ? [] : readChanges(entry);
-  return {
-    id: idOf(entry),
-    atMs: entry.field('created_at').number() * 1000,
-    actorId: entry.field('actor_id').optionalNumber(),
-    actor: entry.field('actor').string(),
-    action: entry.field('action').string(),
-    target: entry.field('target').string(),
-    ...(name === undefined ? {} : { name }),
-    ...(changes.length === 0 ? {} : { changes }),
-    detail: entry.field('detail').value as AuditEntry['detail'],
-    address: entry.field('address').optionalString(),
-  };
-}
-
-function readChanges(entry: Json): AuditChange[] {
-  return entry.field('changes').map((change) => ({
-    member: change.field('member').string(),
-    before: change.field('before').value,
-    after: change.field('after').value,
-    ...(change.field('omitted').value === true ? { omitted: true as const } : {}),
-  }));
-}
-
-/** A gateway of an earlier release sends none. */
-function idOf(entry: Json): number {
-  return entry.maybe('id').optionalNumber() ?? 0;
 }
 
 type Rows = typeof USAGE_ROWS;

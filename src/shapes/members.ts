@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import {
   memberMistake,
   type MembersOf,
@@ -40,30 +39,6 @@ export function readMembers<T extends MemberSpecs>(
       return value === undefined ? [] : [[name, value ?? undefined]];
     }),
   ) as Partial<MembersOf<T>>;
-}
-
-/** A body that sets the members present in the edit; a member that is undefined is removed. */
-export function writeMembers<T extends MemberSpecs>(
-  specs: T,
-  edit: Partial<MembersOf<T>>,
-): Partial<MembersWire<T>> {
-  return Object.fromEntries(
-    Object.keys(specs).flatMap((name) =>
-      name in edit ? [[snakeCase(name), edit[name] ?? null]] : [],
-    ),
-  ) as Partial<MembersWire<T>>;
-}
-
-/** The members of a reply. A gateway of another release may lack one: it behaves as the default says. */
-export function membersOf<T extends MemberSpecs>(specs: T, reply: Json): MembersOf<T> {
-  const entries = Object.entries(specs).map(([name, spec]) => {
-    const told = reply.maybe(snakeCase(name));
-    const value = told.isPresent() ? told.value : spec.default;
-    const mistake = memberMistake(spec, value);
-    if (mistake !== undefined) throw told.mismatch(mistake);
-    return [name, value];
-  });
-  return Object.fromEntries(entries) as MembersOf<T>;
 }
 
 /** For the schema of a body that sets them: each is optional. */

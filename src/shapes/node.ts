@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import type { NodeChannel } from '../store/store.js';
 import { COUNT, REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
@@ -138,49 +137,5 @@ function nodeWire({ id, name, standing, version, about }: NodeView): NodeWire {
     busy: (about?.busy ?? []).map(({ inFlight, ...channel }) => ({
       ...{ ...channel, in_flight: inFlight },
     })),
-  };
-}
-
-export function readNodes(reply: Json): NodesWire {
-  return {
-    version: reply.field('version').number(),
-    store_ms: reply.field('store_ms').number(),
-    nodes: reply.field('nodes').map((node) => {
-      const told = (name: string): number | null => node.field(name).optionalNumber() ?? null;
-      return {
-        id: node.field('id').string(),
-        name: node.field('name').string(),
-        // The API returns one of these.
-        standing: node.field('standing').string() as NodeStanding,
-        version: told('version'),
-        release: node.field('release').optionalString() ?? null,
-        build: node.maybe('build').optionalString() ?? null,
-        pid: told('pid'),
-        started_time: told('started_time'),
-        reported_time: told('reported_time'),
-        in_flight: told('in_flight'),
-        max_in_flight: told('max_in_flight'),
-        pending_settlements: told('pending_settlements'),
-        faults: told('faults'),
-        channels: node.field('channels').map((channel) => ({
-          // Gateways of earlier releases send neither.
-          id: channel.maybe('id').optionalNumber() ?? null,
-          state: (channel.maybe('state').optionalString() ??
-            'unusable') as NodeChannelWire['state'],
-          name: channel.field('name').string(),
-          until: channel.field('until').optionalNumber() ?? null,
-          why: channel.field('why').string(),
-        })),
-        busy: node.maybe('busy').value === undefined ? [] : node.field('busy').map(readBusy),
-      };
-    }),
-  };
-}
-
-function readBusy(channel: Json): BusyChannelWire {
-  return {
-    id: channel.field('id').number(),
-    name: channel.field('name').string(),
-    in_flight: channel.field('in_flight').number(),
   };
 }

@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import type { RunsOut } from '../core/running-out.js';
 import type { ChannelTraffic, Overview, Watched } from '../management/overview.js';
 import { REQUIRED_COUNT } from './counts.js';
@@ -118,12 +117,6 @@ export function overviewWire(overview: Overview): OverviewWire {
     today: breakdownWire(today),
     price_changes: priceChanges.map(priceChangeWire),
   };
-}
-
-export function readOverview(overview: Json): OverviewWire {
-  const result = OVERVIEW_REPLY.validate(overview.value, { stripUnknown: true });
-  if (result.error === undefined) return result.value;
-  throw overview.mismatch(`an overview (${result.error.message})`);
 }
 
 function channelWire({ key, name, total, recent }: ChannelTraffic): ChannelTrafficWire {

@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import { UNITS_PER_DOLLAR, type Price, type PriceList } from '../core/quota.js';
 import { mapValues } from '../core/records.js';
 import type { PriceChange } from '../management/price-changes.js';
@@ -71,17 +70,6 @@ export function priceChangeWire({ atMs, prices }: PriceChange): PriceChangeWire 
   };
 }
 
-export function readPriceChange(change: Json): PriceChangeWire {
-  return {
-    changed_at: change.field('changed_at').number(),
-    prices: change.field('prices').map((price) => ({
-      model: price.field('model').optionalString() ?? null,
-      before: readPrice(price.field('before')),
-      after: readPrice(price.field('after')),
-    })),
-  };
-}
-
 export function priceWire({ per, units }: Price): PriceWire {
   return { per, units };
 }
@@ -92,19 +80,4 @@ export function pricesWire({ models, fallback }: PriceList): PricesWire {
     default: priceWire(fallback),
     models: mapValues(models, priceWire),
   };
-}
-
-export function readPrices(prices: Json): PricesWire {
-  const models = prices.field('models');
-  const names = Object.keys(models.value as object);
-  return {
-    units_per_usd: prices.field('units_per_usd').number(),
-    default: readPrice(prices.field('default')),
-    models: Object.fromEntries(names.map((name) => [name, readPrice(models.field(name))])),
-  };
-}
-
-function readPrice(price: Json): PriceWire {
-  // The API returns one of these.
-  return { per: price.field('per').string() as Price['per'], units: price.field('units').number() };
 }

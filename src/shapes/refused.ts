@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import type { Logged, RefusedEntry } from '../store/store.js';
 import { REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
@@ -74,26 +73,5 @@ export function refusedWire(entry: Logged<RefusedEntry>): RefusedWire {
     user_id: entry.userId ?? null,
     address: entry.address ?? null,
     node: entry.node,
-  };
-}
-
-/** Reads either shape: a user's own entries name neither the user, nor the address, nor the gateway. */
-export function readRefused(entry: Json, self: number): Logged<RefusedEntry> {
-  return {
-    id: entry.maybe('id').optionalNumber() ?? 0,
-    atMs: entry.field('created_at').number() * 1000,
-    requestId: entry.field('request_id').string(),
-    userId: entry.maybe('user_id').isPresent() ? entry.field('user_id').optionalNumber() : self,
-    tokenId: entry.field('token_id').optionalNumber(),
-    tokenName: entry.field('token_name').optionalString(),
-    model: entry.field('model').optionalString(),
-    outcome: entry.field('outcome').string(),
-    status: entry.field('status').number(),
-    message: entry.field('message').string(),
-    address: entry.maybe('address').optionalString(),
-    node: entry.maybe('node').optionalString() ?? '',
-    documents: entry.field('documents').number(),
-    durationMs: entry.field('duration_ms').number(),
-    repeated: entry.field('repeated').number(),
   };
 }

@@ -1,6 +1,5 @@
 import Joi from 'joi';
 import { ERRORS, type ErrorCode } from '../core/errors.js';
-import type { Json } from '../core/json.js';
 import type { FoundOne, LoggedRequest } from '../management/requests.js';
 import type { AttemptRecord } from '../store/store.js';
 import { REQUIRED_COUNT } from './counts.js';
@@ -242,16 +241,16 @@ function attemptWire(attempt: AttemptRecord, channel: string | null): AttemptWir
   };
 }
 
-/** Reads either shape: users are not told which channels were asked, or where. */
-export function readRequest(reply: Json): RequestWire {
-  // The API returns one of these.
-  const told = reply.value as OwnRequestWire & Partial<RequestWire>;
-  return { ...UNTOLD, username: null, tried: [], ...told };
+/** A request in either shape as one: users do not see which channels were asked, or where. */
+export function wholeRequest(shown: OwnRequestWire & Partial<RequestWire>): RequestWire {
+  return { ...UNTOLD, username: null, tried: [], ...shown };
 }
 
 /** The same of a request in a list. */
-export function readListedRequest(item: Json): ListedRequestWire {
-  return { ...UNTOLD, ...(item.value as OwnListedRequestWire & Partial<ListedRequestWire>) };
+export function wholeListed(
+  shown: OwnListedRequestWire & Partial<ListedRequestWire>,
+): ListedRequestWire {
+  return { ...UNTOLD, ...shown };
 }
 
 const UNTOLD = {

@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import type { ShownSession } from '../management/sessions.js';
 import type { Session } from '../store/store.js';
 
@@ -39,22 +38,5 @@ export function sessionWire({ id, session, current }: ShownSession): SessionWire
     used_time: Math.floor(usedAtMs / 1000),
     address: address === '' ? null : address,
     agent: agent === '' ? null : agent,
-  };
-}
-
-export function readSession(session: Json): SessionWire {
-  const time = (name: string): number => session.field(name).number();
-  // Gateways of earlier releases send no use and no origin.
-  const created = time('created_time');
-  return {
-    id: session.field('id').string(),
-    // The API returns one of these.
-    kind: session.field('kind').string() as Session['kind'],
-    created_time: created,
-    expires_time: time('expires_time'),
-    used_time: session.maybe('used_time').optionalNumber() ?? created,
-    address: session.maybe('address').optionalString() ?? null,
-    agent: session.maybe('agent').optionalString() ?? null,
-    current: session.field('current').value === true,
   };
 }

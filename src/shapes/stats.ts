@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import { type Sums } from '../core/tally.js';
 import type { BreakdownRow, UsageBreakdown } from '../management/usage-breakdown.js';
 import type { Summary, UsageSeries } from '../management/usage-series.js';
@@ -214,46 +213,6 @@ function rowWire({ of, names, isRest, sums }: BreakdownRow): BreakdownRowWire {
     hour: id(of.hour),
     is_rest: isRest,
     ...sumsWire(sums),
-  };
-}
-
-export function readBreakdown(reply: Json): BreakdownWire {
-  const count = (from: Json, name: string): number => from.field(name).number();
-  return {
-    start_timestamp: count(reply, 'start_timestamp'),
-    end_timestamp: count(reply, 'end_timestamp'),
-    complete_from: reply.field('complete_from').optionalNumber() ?? null,
-    rows: reply.field('rows').map((row) => {
-      const id = (name: string): number | null => row.field(name).optionalNumber() ?? null;
-      const text = (name: string): string | null => row.field(name).optionalString() ?? null;
-      return {
-        user_id: id('user_id'),
-        username: text('username'),
-        token_id: id('token_id'),
-        token_name: text('token_name'),
-        model: text('model'),
-        channel_id: id('channel_id'),
-        channel: text('channel'),
-        tag: text('tag'),
-        provider: text('provider'),
-        hour: id('hour'),
-        is_rest: row.field('is_rest').value === true,
-        ...readSums(row),
-      };
-    }),
-    total: readSums(reply.field('total')),
-  };
-}
-
-function readSums(from: Json): SumsWire {
-  const sum = (name: keyof SumsWire): number => from.field(name).number();
-  return {
-    requests: sum('requests'),
-    failed: sum('failed'),
-    documents: sum('documents'),
-    tokens: sum('tokens'),
-    search_units: sum('search_units'),
-    quota: sum('quota'),
   };
 }
 

@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
 import type { TagView, TagWrite } from '../management/tags.js';
 import { REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
@@ -86,21 +85,6 @@ export function tagWire(entry: TagView): TagWire {
   };
 }
 
-export function readTag(tag: Json): TagView {
-  return {
-    tag: tag.field('tag').string(),
-    disabled: tag.field('disabled').value === true,
-    reason: tag.field('reason').optionalString(),
-    changedTime: tag.field('changed_time').number(),
-    changedBy: tag.field('changed_by').optionalString(),
-    channels: tag.field('channels').map((channel) => ({
-      id: channel.field('id').number(),
-      name: channel.field('name').string(),
-      live: channel.field('live').value === true,
-    })),
-  };
-}
-
 export function switchedWire({ tag, disabled, reason, covered }: TagWrite): SwitchedWire {
   return {
     tag,
@@ -110,20 +94,5 @@ export function switchedWire({ tag, disabled, reason, covered }: TagWrite): Swit
     channel_count: covered.length,
     was_live_count: covered.filter(({ wasLive }) => wasLive).length,
     live_count: covered.filter(({ live }) => live).length,
-  };
-}
-
-/** The result of switching a tag, without the version that it created. */
-export function readSwitched(reply: Json): Omit<TagWrite, 'version'> {
-  return {
-    tag: reply.field('tag').string(),
-    disabled: reply.field('disabled').value === true,
-    reason: reply.field('reason').optionalString(),
-    covered: reply.field('channels').map((channel) => ({
-      id: channel.field('id').number(),
-      name: channel.field('name').string(),
-      live: channel.field('live').value === true,
-      wasLive: channel.field('was_live').value === true,
-    })),
   };
 }

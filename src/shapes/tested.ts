@@ -1,6 +1,5 @@
 import Joi from 'joi';
-import type { Json } from '../core/json.js';
-import type { ProbeRanking, ProbeReport, ScoreScale } from '../core/probe.js';
+import type { ProbeReport, ScoreScale } from '../core/probe.js';
 
 /** The result of a channel test, on the wire. */
 export interface TestedWire {
@@ -74,30 +73,5 @@ export function testedWire(tested: ProbeReport): TestedWire {
     usage: { input_tokens: usage.inputTokens ?? null, search_units: usage.searchUnits ?? null },
     problem: problem === undefined ? null : { ...problem },
     warnings: [...tested.warnings],
-  };
-}
-
-export function readTested(tested: Json): ProbeReport {
-  const usage = tested.field('usage');
-  const problem = tested.maybe('problem');
-  return {
-    model: tested.field('model').string(),
-    upstreamModel: tested.field('upstream_model').string(),
-    url: tested.field('url').optionalString(),
-    status: tested.field('status').optionalNumber(),
-    durationMs: tested.field('latency_ms').number(),
-    ranking: tested.maybe('order').isPresent()
-      ? {
-          order: tested.field('order').string() as ProbeRanking['order'],
-          scores: tested.field('scores').value as ProbeRanking['scores'],
-          scale: tested.field('score_scale').value as ProbeRanking['scale'],
-        }
-      : undefined,
-    usage: {
-      inputTokens: usage.field('input_tokens').optionalNumber(),
-      searchUnits: usage.field('search_units').optionalNumber(),
-    },
-    problem: problem.isPresent() ? (problem.value as ProbeReport['problem']) : undefined,
-    warnings: tested.field('warnings').map((warning) => warning.string()),
   };
 }

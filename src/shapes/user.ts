@@ -1,12 +1,11 @@
 import Joi from 'joi';
 import { BUDGET_MEMBERS } from '../core/budget.js';
 import { MAX_QUOTA } from '../core/quota.js';
-import type { Json } from '../core/json.js';
 import type { Role, User, UserOrder } from '../store/store.js';
-import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
+import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from './budget.js';
 import { userRevision } from '../management/revision.js';
 import { ID, REVISION } from './lists.js';
-import { membersOf, membersWire, replyMembers, type MembersWire } from './members.js';
+import { membersWire, replyMembers, type MembersWire } from './members.js';
 
 /** An account on the wire. */
 export interface UserWire extends MembersWire<typeof BUDGET_MEMBERS>, BudgetUseWire {
@@ -87,24 +86,4 @@ export function userWire(nowMs: number): (user: User) => UserWire {
     ...budgetUseWire(user, user.budgetUse, nowMs),
     revision: userRevision(user),
   });
-}
-
-export function readUser(user: Json): User {
-  const email = user.field('email').string();
-  return {
-    id: user.field('id').number(),
-    username: user.field('username').string(),
-    email: email === '' ? undefined : email,
-    displayName: user.field('display_name').string(),
-    role: user.field('role').number() as Role,
-    enabled: user.field('status').number() === 1,
-    quota: user.field('quota').number(),
-    usedQuota: user.field('used_quota').number(),
-    requestCount: user.field('request_count').number(),
-    createdTime: user.field('created_time').number(),
-    // A gateway of an earlier release sends none.
-    lastLoginTime: user.maybe('last_login_time').optionalNumber() ?? 0,
-    ...membersOf(BUDGET_MEMBERS, user),
-    budgetUse: readBudgetUse(user),
-  };
 }

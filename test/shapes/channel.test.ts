@@ -1,16 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS } from '../../src/core/channel-members.js';
-import { Json } from '../../src/core/json.js';
-import { Secret } from '../../src/core/secret.js';
-import type { ChannelEdit } from '../../src/management/channel-edits.js';
+import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import type { ChannelView } from '../../src/management/channel-views.js';
-import {
-  CHANNEL,
-  channelBody,
-  channelEdit,
-  channelWire,
-  readChannel,
-} from '../../src/shapes/channel.js';
+import { CHANNEL, channelEdit, channelWire } from '../../src/shapes/channel.js';
 
 const VIEW: ChannelView = {
   id: 3,
@@ -51,16 +42,20 @@ const STATES: readonly ChannelView['state'][] = [
   { live: false, because: 'unusable', reason: 'no address' },
 ];
 
-const overHttp = (value: unknown): Json => new Json(JSON.parse(JSON.stringify(value)));
-
 describe('a channel outside', () => {
-  it.each(STATES)('is read back as it was written, in the state %j', (state) => {
+  it.each(STATES)('fits its schema, and says why it takes no traffic, in the state %j', (state) => {
     const view = { ...VIEW, state, baseUrl: 'https://eu.example.com', tag: 'eu', timeoutMs: 900 };
 
     const wire = channelWire(view);
 
     expect(CHANNEL.validate(wire).error).toBeUndefined();
-    expect(readChannel(overHttp(wire))).toEqual(view);
+    expect(wire.effective).toMatchObject({
+      live: state.live,
+      because: state.live ? null : state.because,
+      since: 1_700_000_000,
+      next_try: 1_700_000_060,
+      paused: [{ node: 'a', key: '…abcd', since: 1_700_000_001, until: 1_700_000_006 }],
+    });
   });
 
   it('has every name in snake case, and null for what it has not', () => {
@@ -72,46 +67,34 @@ describe('a channel outside', () => {
       timeout_ms: null,
     });
   });
-
-  it('is read from a gateway that does not know its newest members yet', () => {
-    const names = Object.keys(CHANNEL_MEMBERS).map((name) =>
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    );
-    const older = Object.entries(channelWire({ ...VIEW, priority: 7 })).filter(
-      ([name]) => !names.includes(name),
-    );
-
-    expect(readChannel(overHttp(Object.fromEntries(older)))).toEqual(VIEW);
-  });
-
-  it('is refused where a member is none of its values', () => {
-    expect(() => readChannel(overHttp({ ...channelWire(VIEW), weight: 'much' }))).toThrow('weight');
-  });
 });
 
 describe('an edit of a channel', () => {
-  it.each<[string, ChannelEdit]>([
-    ['nothing', {}],
-    ['what is taken away', { baseUrl: undefined, tag: undefined, timeoutMs: undefined }],
-    ['settings', { settings: { region: 'eu', zone: null } }],
+  it.each([
+    ['nothing', {}, {}],
     [
-      'all the rest',
-      {
-        ...{ name: 'n', provider: 'voyage', models: { a: 'b' }, status: 2, tag: 'eu' },
-        ...{ ...CHANNEL_DEFAULTS, timeoutMs: 5, maxConcurrency: 4, scores: 'normalized' },
-      },
+      'what is removed',
+      { base_url: null, tag: '', timeout_ms: null },
+      { baseUrl: undefined, tag: undefined, timeoutMs: undefined },
     ],
-  ])('arrives as it was sent: %s', (_, edit) => {
-    const body: unknown = JSON.parse(JSON.stringify(channelBody(edit)));
-
-    expect(channelEdit(body as ReturnType<typeof channelBody>)).toStrictEqual(edit);
+    [
+      'settings',
+      { settings: { region: 'eu', zone: null } },
+      { settings: { region: 'eu', zone: null } },
+    ],
+    [
+      'names, which stand for themselves',
+      { models: 'a, b', tag: 'eu', status: 2 as const, max_concurrency: 4 },
+      { models: { a: 'a', b: 'b' }, tag: 'eu', status: 2, maxConcurrency: 4 },
+    ],
+  ])('is what its body says: %s', (_, body, edit) => {
+    expect(channelEdit(body)).toStrictEqual(edit);
   });
 
-  it('carries credentials in the clear, and takes them away with null', () => {
-    const body = channelBody({ credentials: { apiKey: new Secret('k'), other: null } });
+  it('has credentials, and removes them with null', () => {
+    const { credentials } = channelEdit({ credentials: { api_key: 'k', other: null } });
 
-    expect(body).toEqual({ credentials: { api_key: 'k', other: null } });
-    expect(channelEdit(body).credentials?.api_key?.reveal()).toBe('k');
-    expect(channelEdit(body).credentials?.other).toBeNull();
+    expect(credentials?.api_key?.reveal()).toBe('k');
+    expect(credentials?.other).toBeNull();
   });
 });

@@ -1,14 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { Json } from '../../src/core/json.js';
 import { usageSums } from '../../src/core/usage-members.js';
 import type { AuditEntry, Logged } from '../../src/store/store.js';
 import {
   auditWire,
   OWN_USAGE_REPLY,
   ownUsageWire,
-  readAudit,
-  readStats,
-  readUsage,
   statsWire,
   USAGE_REPLY,
   usageWire,
@@ -23,24 +19,15 @@ const ENTRY = {
   }),
 };
 
-const overHttp = (value: unknown): Json => new Json(JSON.parse(JSON.stringify(value)));
-
 describe('a request in the log, outside', () => {
-  it('is read back as it was written', () => {
-    expect(readUsage(overHttp(usageWire(ENTRY)), 99)).toEqual(ENTRY);
-  });
-
-  it('does not tell its owner which channel served it, or whose it is', () => {
+  it('does not show its owner which channel served it, or whose it is', () => {
     const own = ownUsageWire(ENTRY);
 
     expect(own).not.toHaveProperty('channel_id');
     expect(own).not.toHaveProperty('provider');
     expect(own).not.toHaveProperty('tag');
-    expect(readUsage(overHttp(own), 2)).toEqual({
-      ...ENTRY,
-      channelId: undefined,
-      provider: undefined,
-    });
+    expect(own).not.toHaveProperty('user_id');
+    expect(own).toMatchObject({ id: 12, token_id: 3, input_tokens: 6, quota: 8 });
   });
 
   it('has the members that its schema says, in the order of the columns of a file', () => {
@@ -54,14 +41,13 @@ describe('a request in the log, outside', () => {
   });
 });
 
-it('sums of the log are read back as they were written', () => {
+it('sums of the log have every sum by its name', () => {
   const stats = { ...usageSums(() => 4), requests: 1, quota: 2, documents: 3 };
 
   expect(statsWire(stats)).toMatchObject({ requests: 1, quota: 2, input_tokens: 4 });
-  expect(readStats(overHttp(statsWire(stats)))).toEqual(stats);
 });
 
-it('a management write in the log is read back as it was written', () => {
+it('a management write in the log has its changes, or none', () => {
   const entry: Logged<AuditEntry> = {
     id: 7,
     ...{ atMs: 1_800_000_000_000, actorId: undefined, actor: 'cli:ada', action: 'tag.disable' },
@@ -76,6 +62,14 @@ it('a management write in the log is read back as it was written', () => {
     ],
   };
 
-  expect(readAudit(overHttp(auditWire(changed)))).toEqual(changed);
-  expect(readAudit(overHttp(auditWire(entry)))).toEqual(entry);
+  expect(auditWire(changed)).toMatchObject({
+    ...{ id: 7, created_at: 1_800_000_000, actor_id: null, actor: 'cli:ada', name: 'eu' },
+    changes: [
+      { member: 'disabled', before: false, after: true, omitted: false },
+      { member: 'models', before: null, after: null, omitted: true },
+    ],
+  });
+  expect(auditWire(entry)).toMatchObject({
+    ...{ target: 'tag:eu', name: null, changes: [], detail: { reason: 'slow' }, address: null },
+  });
 });

@@ -6,7 +6,7 @@ export const CONSOLE_TYPES_FILE = 'src/console/api/operations.ts';
 
 /** What the console knows of the API: each operation's method, path and types, from the OpenAPI document. */
 export async function consoleTypes(): Promise<string> {
-  const managed = new Set(OPERATIONS.map(({ id }) => id));
+  const managed = new Set<string>(OPERATIONS.map(({ id }) => id));
   // Some forms of rerank requests lie below /api/ too.
   const api = apiOperations(await describeApi(OPERATIONS)).filter(
     ({ path, operation }) => path.startsWith('/api/') && managed.has(operation.operationId),

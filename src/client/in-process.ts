@@ -1,0 +1,183 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { openStore } from '../assembly/open-store.js';
+import { loadPrompts } from '../assembly/prompts.js';
+import { storeFile } from '../config/data-files.js';
+import { loadCredentials, loadGroups, type ConfigSources } from '../config/load-config.js';
+import type { Config } from '../config/values.js';
+import { own } from '../core/records.js';
+import { createDiscover } from '../gateway/look/discover.js';
+import { createProbe } from '../gateway/look/probe.js';
+import { createListUpstreamModels } from '../gateway/look/upstream-models.js';
+import { Upstream } from '../gateway/transport/upstream.js';
+import { createSendMail } from '../mail/send-mail.js';
+import { judgeUpstreamAddress } from '../management/addresses.js';
+import type { Actor } from '../management/audit.js';
+import type { Login } from '../management/sessions.js';
+import { findRoot } from '../management/users.js';
+import { OPERATIONS } from '../operations/index.js';
+import type {
+  KnownChannels,
+  Operation,
+  OperationCall,
+  OperationDeps,
+} from '../operations/operation.js';
+import type { RankerTools } from '../providers/provider.js';
+import { LlamaEngine, loadLlama } from '../rankers/llama.js';
+import type { Store } from '../store/store.js';
+import {
+  StoppedGatewayError,
+  type Client,
+  type InputOf,
+  type OperationId,
+  type ReplyOf,
+} from './client.js';
+
+/** Somebody is waiting for the answer. */
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/** Examples belong to an account: at the command line, to root's. */
+const OF_AN_ACCOUNT = 'playground';
+
+/**
+ * The operations on the store that the settings name, whether or not a gateway runs on it. Whoever sits here may do everything;
+ * the audit log calls them by the name of their user on this machine.
+ */
+export async function clientInProcess(
+  sources: ConfigSources,
+  user: string,
+  now: () => number,
+  onWaiting: (why: string) => void,
+): Promise<Client> {
+  const config = loadGroups(sources, ['store', 'gateway', 'log']);
+  const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS, onWaiting });
+  const deps = operationDeps(sources, config, store, now);
+  const operator: Actor = { id: undefined, name: `cli:${user}`, role: 100, address: undefined };
+
+  return {
+    place:
+      config.store.redisUrl === undefined
+        ? storeFile(config.store.dataDir)
+        : `Redis under the prefix ${config.store.redisPrefix}`,
+    isOperator: true,
+    async call<Id extends OperationId>(id: Id, input: InputOf<Id> = {}): Promise<ReplyOf<Id>> {
+      const operation: Operation | undefined = OPERATIONS.find((one) => one.id === id);
+      if (operation === undefined) throw new Error(`there is no operation ${id}`);
+      const root = await findRoot(deps);
+      const actor =
+        operation.area === OF_AN_ACCOUNT ? { ...operator, id: root?.id ?? 0 } : operator;
+      const prepared = operation.prepare({
+        ...{ deps, params: input.params ?? {}, query: input.query ?? {} },
+        body: operation.body === undefined ? undefined : (input.body ?? {}),
+        ...{ address: '', block: '', agent: '', secure: false, requestId: randomUUID() },
+        // Operations about one's own account are about root's; the operator of the store has none.
+        ...({ actor, login: { user: root } } as unknown as WhoeverCalls),
+      });
+      const reply = await prepared.run();
+      // The operation has given it this type; commands ask for no files.
+      return ('data' in reply ? reply.data : reply.text) as ReplyOf<Id>;
+    },
+    close: () => store.close(),
+  };
+}
+
+type WhoeverCalls = Pick<Extract<OperationCall, { readonly login: Login }>, 'actor' | 'login'>;
+
+/** Settings that few operations need are read by these alone: a mistake in the others stops no command. */
+function operationDeps(
+  sources: ConfigSources,
+  { store: { dataDir }, gateway, log }: Pick<Config, 'store' | 'gateway' | 'log'>,
+  store: Store,
+  now: () => number,
+): OperationDeps {
+  return {
+    ...{ store, now, randomBytes, statsDays: log.statsDays },
+    ...asking(sources, gateway, now),
+    stalenessMs: gateway.stalenessMs,
+    deadlineMs: gateway.deadlineMs,
+    allowPrivateUpstreams: gateway.allowPrivateUpstreams,
+    allowMetadataUpstreams: gateway.allowMetadataUpstreams,
+    known: knownFrom(sources, store),
+    // The entries of a store are its operator's own.
+    logIds: { mask: (id) => id, unmask: (id) => id },
+    sendMail(mail) {
+      const { mail: settings } = loadGroups(sources, ['mail']);
+      const outboxDir = settings.outboxDir ?? join(dataDir, 'outbox');
+      return createSendMail({ ...settings, outboxDir })(mail);
+    },
+    // Whoever waits for the command waits for it, too.
+    later: () => undefined,
+    get accounts() {
+      const { accounts } = loadGroups(sources, ['accounts']);
+      return { ...accounts, keysPerAccount: Number.MAX_SAFE_INTEGER };
+    },
+    get publicUrl() {
+      return loadGroups(sources, ['server']).server.publicUrl;
+    },
+    get keepsExamples() {
+      return loadGroups(sources, ['console']).console.examples;
+    },
+    get prices() {
+      return loadGroups(sources, ['prices']).prices;
+    },
+    explain: () => Promise.reject(new StoppedGatewayError()),
+    get gateway(): never {
+      throw new StoppedGatewayError();
+    },
+    get about(): never {
+      throw new StoppedGatewayError();
+    },
+  };
+}
+
+function knownFrom(sources: ConfigSources, store: Store): KnownChannels {
+  return {
+    refresh: () => Promise.resolve(),
+    async names() {
+      const { channels } = await store.loadChannels();
+      const names = new Map(channels.map(({ id, name }) => [id, name]));
+      return (id) => names.get(id);
+    },
+    fallbacksOf(model) {
+      const { fallback, named } = loadGroups(sources, ['models']).models;
+      return (own(named, model) ?? fallback).fallbacks;
+    },
+  };
+}
+
+/** What asks servers elsewhere; each call opens its connections and closes them. */
+function asking(
+  sources: ConfigSources,
+  settings: Config['gateway'],
+  now: () => number,
+): Pick<OperationDeps, 'probe' | 'discover' | 'listUpstreamModels'> {
+  const { maxReplyBytes, attemptTimeoutMs, promptsDir } = settings;
+  const declared = { get: (name: string) => loadCredentials(sources, name) };
+  async function withUpstream<T>(
+    ask: (parts: {
+      readonly upstream: Upstream;
+      readonly neural: LlamaEngine;
+      readonly tools: RankerTools;
+    }) => Promise<T>,
+  ): Promise<T> {
+    const upstream = new Upstream({ maxReplyBytes, judgeAddress: judgeUpstreamAddress(settings) });
+    const neural = new LlamaEngine({ load: loadLlama });
+    try {
+      return await ask({
+        upstream,
+        neural,
+        tools: { vectors: undefined, prompts: loadPrompts(promptsDir) },
+      });
+    } finally {
+      await upstream.close();
+      await neural.close();
+    }
+  }
+  return {
+    probe: (...ask) =>
+      withUpstream((parts) => createProbe({ ...parts, declared, now, attemptTimeoutMs })(...ask)),
+    discover: (server) => withUpstream((parts) => createDiscover({ ...parts, now })(server)),
+    listUpstreamModels: (channel) =>
+      withUpstream(({ upstream }) => createListUpstreamModels({ upstream, declared })(channel)),
+  };
+}
