@@ -220,7 +220,7 @@ function attemptParts(
 function turnParts(
   { gateway, traffic }: DataPlaneConfig,
   { now }: DataPlaneParts,
-  { health }: Knowledge,
+  { health, steady }: Knowledge,
   probing: Probing,
 ): TurnParts {
   const asking = { now, attemptTimeoutMs: gateway.attemptTimeoutMs };
@@ -228,6 +228,9 @@ function turnParts(
   const hedging = {
     ...asking,
     slowAfterMs: (offer: Offer) => health.slowAfterMs(offer),
+    onOvertaken: (offer: Offer) => {
+      health.overtaken(offer, 'late', steady(), steady());
+    },
     budget,
   };
   return {

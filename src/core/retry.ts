@@ -30,6 +30,10 @@ export interface UpstreamFailure {
   readonly retryAfterMs?: number | undefined;
   /** Whether nothing of the request has left, so that it cannot have had any effect. */
   readonly unsent?: boolean;
+  /** Whether the same channel may get the request again after its connection broke: nobody pays for it twice, or may. */
+  readonly repeatable?: boolean;
+  /** Whether the channel had less time than it may take, because another one could answer. */
+  readonly isEarly?: boolean;
 }
 
 /** The meaning of an HTTP status, unless the provider's own code knows better. */
@@ -84,14 +88,14 @@ const BUSY_WAIT_MS = 1_000;
  * than half of the remaining time.
  */
 export function retryWaitMs(
-  { kind, status, retryAfterMs, unsent }: UpstreamFailure,
+  { kind, status, retryAfterMs, unsent, repeatable }: UpstreamFailure,
   failures: number,
   leftMs: number,
   random: () => number,
 ): number | undefined {
   if (kind !== 'transient' && kind !== 'busy') return undefined;
   // After a broken connection the fate of the request is unknown: sent again, it might be paid for twice.
-  if (status === undefined && unsent !== true) return undefined;
+  if (status === undefined && unsent !== true && repeatable !== true) return undefined;
   const most = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, failures - 1));
   const waitMs =
     kind === 'busy' ? (retryAfterMs ?? BUSY_WAIT_MS) : Math.max(retryAfterMs ?? 0, random() * most);

@@ -6,6 +6,7 @@ import type { Provider } from '../providers/provider.js';
 import type { ChannelHealth } from './channels/health.js';
 import type { Availability } from './channels/state.js';
 import { obstacleOf, type Sought } from './channels/obstacles.js';
+import { isLastResort } from './offer.js';
 import type { AttemptOutcome, Candidates, NoRanking, Offer, Plan, Tier } from './rank.js';
 import type { Route } from './channels/route.js';
 import { firstAbove, placeOf } from './tier.js';
@@ -16,7 +17,10 @@ export interface CandidatesDeps {
   readonly planOf: (model: string) => Plan | undefined;
   /** Whether a channel takes traffic right now. */
   readonly isLive: (channelId: number) => boolean;
-  readonly health: Pick<ChannelHealth, 'availability' | 'load' | 'expectedMs'>;
+  readonly health: Pick<
+    ChannelHealth,
+    'availability' | 'load' | 'expectedMs' | 'patienceMs' | 'overtaken'
+  >;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -25,6 +29,13 @@ export interface CandidatesDeps {
 const DRAWS = 3;
 /** Tiers up to this size are searched whole, which costs no more than a draw. */
 const SMALL_TIER = 4;
+
+/** One whose time was up before an answer, and when it began. */
+interface Late {
+  readonly offer: Offer;
+  readonly sinceMs: number;
+  readonly hadMs: number;
+}
 
 /** The candidates of one job: the highest priority first, at random by weight within it, each at most once. */
 export function candidatesOf(deps: CandidatesDeps, job: Sought): Candidates {
@@ -38,6 +49,9 @@ class JobCandidates implements Candidates {
   readonly #failures: UpstreamFailure[] = [];
   /** Tried ones whose failure may pass on a second try. */
   #mayPass: Set<number> | undefined;
+  /** When `next` returned the latest one. */
+  #latestMs = 0;
+  #late: Late[] | undefined;
   /** Services whose own limit the request exceeded: their other channels have the same limit. */
   #unfit: Set<string> | undefined;
 
@@ -54,6 +68,7 @@ class JobCandidates implements Candidates {
       const offer = this.#chosen(tier, plan.select, nowMs);
       if (offer === undefined) continue;
       this.#tried.add(offer.id);
+      this.#latestMs = nowMs;
       return offer;
     }
     return undefined;
@@ -63,6 +78,17 @@ class JobCandidates implements Candidates {
     const nowMs = this.#deps.now();
     const tiers = this.#deps.planOf(this.#job.model)?.tiers ?? [];
     return tiers.some(({ offers }) => offers.some((offer) => this.#isUsable(offer, nowMs)));
+  }
+
+  patienceMs(offer: Offer, limitMs: number): number | undefined {
+    if (this.#failures.length > 0) return undefined;
+    const { planOf, health, now } = this.#deps;
+    const mostMs = health.patienceMs(offer, this.#job.documents.sizeBytes);
+    if (mostMs === undefined || mostMs >= limitMs) return undefined;
+    const nowMs = now();
+    const isSpare = (other: Offer): boolean => !isLastResort(other) && this.#isUsable(other, nowMs);
+    const tiers = planOf(this.#job.model)?.tiers ?? [];
+    return tiers.some(({ offers }) => offers.some(isSpare)) ? mostMs : undefined;
   }
 
   twinOf(offer: Offer): Offer | undefined {
@@ -79,22 +105,39 @@ class JobCandidates implements Candidates {
     this.#mayPass = undefined;
   }
 
-  heard({ id, route }: Offer, outcome: AttemptOutcome): void {
+  heard(offer: Offer, outcome: AttemptOutcome): void {
+    const { id, route } = offer;
     if (outcome.kind === 'withdrawn') {
       // Still live: the node was only no longer sure of that, and asks again before the next attempt.
       if (this.#deps.isLive(id)) this.#tried.delete(id);
       return;
     }
-    if (outcome.kind === 'ranked') return;
+    if (outcome.kind === 'ranked') {
+      if (this.#late !== undefined && !isLastResort(offer)) this.#tellLate(offer, this.#late);
+      return;
+    }
     const { failure } = outcome;
     this.#failures.push(failure);
-    if (failure.kind === 'transient' || failure.kind === 'busy') {
+    if (failure.kind === 'timeout') {
+      const hadMs = this.#deps.now() - this.#latestMs;
+      (this.#late ??= []).push({ offer, sinceMs: this.#latestMs, hadMs });
+    }
+    if (failure.kind === 'transient' || failure.kind === 'busy' || failure.isEarly === true) {
       (this.#mayPass ??= new Set()).add(id);
     }
     // What was not even sent exceeds a limit of that channel alone.
     const isProviders = failure.kind === 'limit' && failure.unsent !== true;
     if (isProviders && isOneService(route.provider)) {
       (this.#unfit ??= new Set()).add(serviceOf(route));
+    }
+  }
+
+  /** Those that took longer for nothing than this one for its answer are at fault: it is not the request that takes long. */
+  #tellLate(by: Offer, late: readonly Late[]): void {
+    const nowMs = this.#deps.now();
+    for (const { offer, sinceMs, hadMs } of late) {
+      if (offer.id === by.id || nowMs - this.#latestMs >= hadMs) continue;
+      this.#deps.health.overtaken(offer, 'outrun', sinceMs, nowMs);
     }
   }
 

@@ -39,14 +39,17 @@ export function failover(deps: FailoverDeps, turn: Turn): Rank {
     let failed = 0;
     let rejections = 0;
     let last: AttemptOutcome | undefined;
+    let isSlow = false;
     retries.earn();
     while (failed < deps.maxAttempts) {
       job.scope.throwIfEnded();
       if (!freshness.isFresh()) await beforeEnd(job.scope, freshness.ensureFresh());
       const offer = candidates.next();
       if (offer === undefined) {
-        const waitMs = pauseAfter(deps, last, failed, job.scope);
+        // One that was given up early has had its pause, and may still answer.
+        const waitMs = isSlow ? 0 : pauseAfter(deps, last, failed, job.scope);
         last = undefined;
+        isSlow = false;
         if (waitMs === undefined || !retries.spend()) break;
         await beforeEnd(job.scope, deps.wait(waitMs));
         candidates.again();
@@ -58,6 +61,7 @@ export function failover(deps: FailoverDeps, turn: Turn): Rank {
       last = outcome;
       failed += 1;
       const { failure } = outcome;
+      isSlow ||= failure.isEarly === true;
       if (failure.kind === 'rejected') rejections += 1;
       if (!FAULTS[failure.kind].failsOver || rejections >= REJECTIONS_BELIEVED) {
         return { kind: 'none', why: { kind: 'refused', failure } };
@@ -118,7 +122,7 @@ export async function ask(
   return heardOf(asked, offer, job);
 }
 
-type AskedCandidates = Pick<Candidates, 'hasMore' | 'twinOf' | 'heard'>;
+type AskedCandidates = Pick<Candidates, 'hasMore' | 'patienceMs' | 'twinOf' | 'heard'>;
 
 function begin(
   { now, attemptTimeoutMs }: AskDeps,
@@ -129,7 +133,9 @@ function begin(
 ): Promise<AttemptOutcome> {
   const timeoutMs = offer.route.channel.timeoutMs ?? attemptTimeoutMs;
   const shareMs = attemptShareMs(job.scope.deadlineMs - now());
-  const mostMs = timeoutMs > shareMs && candidates.hasMore() ? shareMs : job.mostMs;
+  const mostMs =
+    candidates.patienceMs(offer, Math.min(timeoutMs, shareMs)) ??
+    (timeoutMs > shareMs && candidates.hasMore() ? shareMs : job.mostMs);
   const elsewhere = offer.window === undefined ? job.elsewhere : candidates;
   job.body?.hold();
   return attempt(offer, boundJob(job, job.scope, mostMs, elsewhere));

@@ -167,3 +167,8 @@ function sumsOf(candidates: readonly Candidate[]): Float64Array {
   });
   return sums;
 }
+
+/** Whether it ranks without a model: its answer comes at once, and is worth less than one that takes time. */
+export function isLastResort({ route }: Pick<Offer, 'route'>): boolean {
+  return route.provider.id === 'local';
+}

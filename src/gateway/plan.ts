@@ -1,6 +1,6 @@
 import type { ModelRules } from '../core/model-rules.js';
 import type { PriceList } from '../core/quota.js';
-import { offerOf, tiersOf, upstreamCost } from './offer.js';
+import { isLastResort, offerOf, tiersOf, upstreamCost } from './offer.js';
 import {
   stack,
   type Attempt,
@@ -118,7 +118,7 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
       ),
       select: rules.select,
       answers: [model, ...fallbacks],
-      isLastResort: offers.every(({ route }) => route.provider.id === 'local'),
+      isLastResort: offers.every(isLastResort),
     };
   };
 }

@@ -134,6 +134,11 @@ export interface Candidates {
   /** Whether `next` would return another one now. */
   hasMore(): boolean;
   /**
+   * How long the job's first attempt, on this offer, may take before another one is asked that is at least as good; `undefined`
+   * if there is none, or if that is not less than `limitMs`.
+   */
+  patienceMs(offer: Offer, limitMs: number): number | undefined;
+  /**
    * The next one whose scores are comparable with those of an offer: the same model of the same provider, with the same
    * settings.
    */

@@ -33,6 +33,8 @@ type Unranked = Exclude<AttemptOutcome, { kind: 'ranked' }>;
 /** A ranking as it came, or why there is none. */
 type RankReading = RankingReading | Unranked;
 
+const EARLY = 'no complete reply before another channel had to be asked';
+
 const NO_WARNINGS: readonly string[] = [];
 
 /** One call from body to ranking: shape, sign, post or rank inside, read. Every fault of the upstream is a value. */
@@ -40,10 +42,8 @@ export function createSend(deps: SendDeps): Attempt {
   return async (offer, job) => {
     const { route } = offer;
     const { call, restore } = prepareCall(offer, job);
-    const timeoutMs = Math.min(
-      route.channel.timeoutMs ?? deps.attemptTimeoutMs,
-      job.mostMs ?? Infinity,
-    );
+    const limitMs = route.channel.timeoutMs ?? deps.attemptTimeoutMs;
+    const timeoutMs = Math.min(limitMs, job.mostMs ?? Infinity);
     const { body, scope, ignoresSwitches = false, onSent } = job;
     try {
       const reading = await rankBy(deps, route, {
@@ -76,7 +76,8 @@ export function createSend(deps: SendDeps): Attempt {
       };
     } catch (error) {
       if (error instanceof InvalidRankingError) return failed('invalid', error.message);
-      if (error instanceof TransportError) return transportFailure(error, job.scope);
+      if (error instanceof TransportError)
+        return transportFailure(error, job.scope, timeoutMs < limitMs);
       if (error instanceof CredentialError) return failed('misconfigured', error.message);
       throw error;
     }
@@ -128,14 +129,20 @@ async function rankInProcess(
   }
 }
 
-function transportFailure(error: TransportError, scope: Scope): Unranked {
+function transportFailure(error: TransportError, scope: Scope, isEarly: boolean): Unranked {
   switch (error.fault) {
     case 'withdrawn':
       return WITHDRAWN;
     case 'cancelled':
       return ended(scope);
     case 'timeout':
-      return scope.ended === undefined ? failed('timeout', error.message) : ended(scope);
+      if (scope.ended !== undefined) return ended(scope);
+      return isEarly
+        ? {
+            kind: 'failed',
+            failure: { kind: 'timeout', status: undefined, message: EARLY, isEarly },
+          }
+        : failed('timeout', error.message);
     case 'unreadable':
       return failed('invalid', error.message);
     case 'forbidden':

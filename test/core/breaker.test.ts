@@ -36,6 +36,12 @@ describe('a circuit breaker', () => {
       'open',
     ],
     ['through calls that say nothing', ['blame', 'none', 'blame', 'none'], 'closed'],
+    ['after one time-out', ['late'], 'closed'],
+    ['after two time-outs', ['late', 'late'], 'open'],
+    ['after a time-out and an error', ['late', 'blame'], 'open'],
+    ['when another channel was faster', ['outrun'], 'open'],
+    ['when another one was faster as half of the calls', ['praise', 'outrun'], 'open'],
+    ['when most calls are fast', ['praise', 'praise', 'outrun'], 'closed'],
   ])('%s is %s', (_when, verdicts, state) => {
     expect(after(verdicts).state).toBe(state);
   });
@@ -56,9 +62,27 @@ describe('a circuit breaker', () => {
     expect(breaker.state).toBe(state);
   });
 
-  it('forgets failures that are older than its window', () => {
-    expect(after(['blame', 'blame', 'blame'], RULE, 6_000).state).toBe('closed');
-    expect(after(['blame', 'blame', 'blame'], RULE, 2_000).state).toBe('open');
+  it('opens after failures in a row, however far apart', () => {
+    expect(after(['blame', 'blame', 'blame'], RULE, 600_000).state).toBe('open');
+    expect(after(['blame', 'blame', 'praise', 'blame'], RULE, 600_000).state).toBe('closed');
+  });
+
+  it('forgets failures among successes that are older than its window', () => {
+    const verdicts: readonly Verdict[] = ['blame', 'praise', 'blame', 'praise', 'blame'];
+    expect(after(verdicts, RULE, 6_000).state).toBe('closed');
+    expect(after(verdicts, RULE, 2_000).state).toBe('open');
+  });
+
+  it('of a busy channel opens when nothing but a call that hung was heard for a second', () => {
+    const busy = after(Array.from({ length: 1_000 }, (): Verdict => 'praise'));
+    const outrun = (beganAgoMs: number, nowMs: number): Breaker['state'] =>
+      ended(busy, 'outrun', nowMs, RULE, nowMs - beganAgoMs).state;
+
+    // Its last success was at T0 + 1,000.
+    expect(outrun(5_000, T0 + 1_900)).toBe('closed');
+    expect(outrun(5_000, T0 + 2_000)).toBe('open');
+    expect(outrun(900, T0 + 5_000)).toBe('closed');
+    expect(outrun(1_000, T0 + 5_000)).toBe('open');
   });
 
   it('forgets failures of a busy channel with its window, though calls never pause', () => {
@@ -74,7 +98,7 @@ describe('a circuit breaker', () => {
   });
 
   it('forgets what is older than its window after a pause', () => {
-    const blamed = after(['praise', 'praise', 'praise', 'blame', 'blame']);
+    const blamed = after(['blame', 'blame', 'praise', 'praise', 'praise']);
 
     const later = T0 + 10 + RULE.windowMs;
 

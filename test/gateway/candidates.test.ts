@@ -251,6 +251,71 @@ describe('the candidates of a job', () => {
   });
 });
 
+describe('the first attempt of a job', () => {
+  const patient = { patienceMs: () => 2_000 };
+  const local = offer(2, { provider: 'local', baseUrl: undefined });
+
+  it.each<[string, readonly Offer[], number, number | undefined]>([
+    ['has as long as its answers take', [offer(1), offer(2)], 10_000, 2_000],
+    ['has no less time than its limit', [offer(1), offer(2)], 2_000, undefined],
+    ['has all of its time where no other channel is left', [offer(1)], 10_000, undefined],
+    [
+      'has all of its time where only the last resort is left',
+      [offer(1), local],
+      10_000,
+      undefined,
+    ],
+  ])('%s', (_what, offers, limitMs, mostMs) => {
+    const given = candidates(offers, patient);
+    const first = given.next() ?? offer(0);
+
+    expect(given.patienceMs(first, limitMs)).toBe(mostMs);
+  });
+
+  it('is the only one that is given up early', () => {
+    const given = candidates([offer(1), offer(2), offer(3)], patient);
+    given.heard(given.next() ?? offer(0), failed('timeout', { isEarly: true }));
+
+    expect(given.patienceMs(given.next() ?? offer(0), 10_000)).toBeUndefined();
+  });
+
+  it('may be made again if it was given up early', () => {
+    const given = candidates([offer(1)]);
+    given.heard(given.next() ?? offer(0), failed('timeout', { isEarly: true }));
+    given.again();
+
+    expect(given.next()?.id).toBe(1);
+  });
+});
+
+describe('a channel whose time was up', () => {
+  /** What is told of one that had a second, when the next one answers after so long. */
+  function overtaken(answerMs: number, next = offer(2)): unknown[] {
+    let nowMs = T0;
+    const told: unknown[] = [];
+    const given = candidates([offer(1, { priority: 1 }), next], {
+      now: () => nowMs,
+      overtaken: ({ id }, ...verdict) => told.push([id, ...verdict]),
+    });
+    const first = given.next() ?? offer(0);
+    nowMs += 1_000;
+    given.heard(first, failed('timeout'));
+    const second = given.next() ?? offer(0);
+    nowMs += answerMs;
+    given.heard(second, ranked(second));
+    return told;
+  }
+
+  it('is at fault where another one answers in less time', () => {
+    expect(overtaken(999)).toEqual([[1, 'outrun', T0, T0 + 1_999]]);
+  });
+
+  it('is not where another one takes as long, or ranks without a model', () => {
+    expect(overtaken(1_000)).toEqual([]);
+    expect(overtaken(1, offer(2, { provider: 'local', baseUrl: undefined }))).toEqual([]);
+  });
+});
+
 describe('the twin of a channel', () => {
   const first = offer(1);
 

@@ -28,6 +28,7 @@ function candidatesOf(offers: readonly Offer[], comesAgain = false): Candidates 
     next: () => left.shift(),
     heard: () => undefined,
     hasMore: () => left.length > 0,
+    patienceMs: () => undefined,
     twinOf: () => undefined,
     again: () => {
       if (comesAgain) left = [...offers];

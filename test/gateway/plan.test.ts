@@ -58,6 +58,7 @@ function setUp(given: Partial<ModelRules>, routes = routesOf({}, { provider: 'lo
         next: () => undefined,
         heard: () => undefined,
         hasMore: () => false,
+        patienceMs: () => undefined,
         twinOf: () => undefined,
         again: () => undefined,
         whyNone: () => ({ kind: 'switched_off' }),

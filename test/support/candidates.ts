@@ -12,6 +12,8 @@ export interface Given extends Partial<CandidatesDeps> {
   readonly select?: Selection;
   readonly load?: (offer: Offer) => number;
   readonly expectedMs?: (offer: Offer) => number;
+  readonly patienceMs?: (offer: Offer, bytes: number) => number | undefined;
+  readonly overtaken?: CandidatesDeps['health']['overtaken'];
 }
 
 export function candidates(offers: readonly Offer[], given: Given = {}, asked: Job = job()) {
@@ -20,12 +22,13 @@ export function candidates(offers: readonly Offer[], given: Given = {}, asked: J
 
 export function depsOf(offers: readonly Offer[], given: Given): CandidatesDeps {
   const { select = 'weighted', load = () => 0, expectedMs = () => 0 } = given;
+  const { patienceMs = () => undefined, overtaken = () => undefined } = given;
   const costOf = select === 'cheapest' ? ({ id }: Offer) => id % 2 : undefined;
   const availability = given.availability ?? (() => ({ kind: 'ready' as const }));
   return {
     planOf: () => plan(offers, { select, tiers: tiersOf(offers, costOf) }),
     isLive: () => true,
-    health: { availability, load, expectedMs },
+    health: { availability, load, expectedMs, patienceMs, overtaken },
     now: () => T0,
     random: () => 0,
     ...given,

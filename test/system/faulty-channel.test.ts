@@ -9,10 +9,13 @@ const FAILURES = 3;
 const OPEN_MS = 600_000;
 const AT_ONCE = 8;
 
-/** Ways in which a server is of no use; each ends an attempt by the channel's own timeout, if not sooner. */
-const FAULTS: readonly (readonly [string, Answer])[] = [
-  ['dead', (_request, res) => void res.destroy()],
-  ['hanging', () => undefined],
+/**
+ * Ways in which a server is of no use; each ends an attempt by the channel's own timeout, if not sooner. With each, how many
+ * attempts show it: one that takes too long while another channel answers is enough.
+ */
+const FAULTS: readonly (readonly [string, Answer, number])[] = [
+  ['dead', (_request, res) => void res.destroy(), FAILURES],
+  ['hanging', () => undefined, 1],
   [
     'slow',
     (_request, res) => {
@@ -20,6 +23,7 @@ const FAULTS: readonly (readonly [string, Answer])[] = [
       const timer = setInterval(() => res.write(' '), 20);
       res.on('close', () => clearInterval(timer));
     },
+    1,
   ],
 ];
 
@@ -65,18 +69,20 @@ async function twoChannels(fault: Answer) {
 
 const good = (count: number): readonly number[] => Array<number>(count).fill(200);
 
-describe.each(FAULTS)('one of two channels that is %s', (_what, fault) => {
+describe.each(FAULTS)('one of two channels that is %s', (_what, fault, failures) => {
   it('costs no caller an answer, is left alone soon, and is back when it is well', async () => {
     const { ill, isOpen, turn, ask: askFor } = await twoChannels(fault);
 
     for (let count = 0; count < FAILURES; count += 1) expect(await askFor(1)).toEqual(good(1));
     await until('its circuit is open', isOpen);
+    const asked = ill.seen.length;
+    expect(asked).toBe(failures);
     expect(await askFor(AT_ONCE)).toEqual(good(AT_ONCE));
-    expect(ill.seen).toHaveLength(FAILURES);
+    expect(ill.seen).toHaveLength(asked);
 
     turn(OPEN_MS);
     expect(await askFor(AT_ONCE)).toEqual(good(AT_ONCE));
-    expect(ill.seen).toHaveLength(FAILURES + 1);
+    expect(ill.seen).toHaveLength(asked + 1);
 
     ill.answer(rankLikeCohere);
     await until('it takes traffic again', async () => {

@@ -14,6 +14,7 @@ import { FAULTS, type FaultKind, type UpstreamFailure } from '../../core/retry.j
 import type { ChannelLimits } from './limits.js';
 import type { ChannelPlaces } from './places.js';
 import {
+  circuitEvent,
   isFull,
   newChannelState,
   outUntilMs,
@@ -27,7 +28,7 @@ import {
 import type { Observe } from '../events.js';
 import { KeyRings } from './key-rings.js';
 import { loggable } from '../loggable.js';
-import type { Job, Offer } from '../rank.js';
+import type { Offer } from '../rank.js';
 import { placesOf } from './concurrency.js';
 import type { Route } from './route.js';
 import {
@@ -35,16 +36,12 @@ import {
   DEFAULT_COOLDOWN_MS,
   isFaultOfKey,
   keyVerdictOn,
-  tellsLatency,
+  timed,
   verdictOn,
+  type Asked,
   type AttemptEnd,
+  type EndAttempt,
 } from './verdicts.js';
-
-/** The parts of a request that an upstream may have quoted. */
-type Asked = Pick<Job, 'query' | 'documents'>;
-
-/** Ends what `begin` has begun; called exactly once. */
-export type EndAttempt = (outcome: AttemptEnd, nowMs: number, asked?: Asked) => void;
 
 export interface ChannelHealthOptions {
   /** The longest that an upstream's `Retry-After` keeps a channel out. */
@@ -113,10 +110,8 @@ export class ChannelHealth {
       state.inFlight -= 1;
       const outcome =
         offer.route.isOfKey === true && isFaultOfKey(ownOutcome) ? 'abandoned' : ownOutcome;
-      if (adaptiveConcurrency && state.adaptive !== undefined) {
-        adapt(state.adaptive, outcome, underWay, startedMs, nowMs);
-      }
-      if (tellsLatency(outcome)) state.latencies.add(nowMs - startedMs);
+      if (adaptiveConcurrency) adapt(state.adaptive, outcome, underWay, startedMs, nowMs);
+      timed(state, outcome, nowMs - startedMs, asked?.documents.sizeBytes ?? 0);
       const failure =
         outcome !== 'abandoned' && outcome.kind === 'failed' ? outcome.failure : undefined;
       if (failure !== undefined) this.#failed(offer, state, failure, nowMs, asked);
@@ -124,7 +119,7 @@ export class ChannelHealth {
       // Only the probe decides on a half-open circuit: attempts from before it opened are old news.
       if (state.breaker.state !== 'half_open' || isProbe) {
         const { breaker: rule } = this.#options;
-        const breaker = ended(state.breaker, verdictOn(outcome), nowMs, rule);
+        const breaker = ended(state.breaker, verdictOn(outcome), nowMs, rule, startedMs);
         this.#become(offer.route, state, breaker, failure?.kind, nowMs);
       }
     };
@@ -172,6 +167,14 @@ export class ChannelHealth {
     } else if (state.breaker.state === 'open') {
       this.#become(route, state, NEW_BREAKER, undefined, nowMs);
     }
+  }
+
+  /** Another channel, asked after this one, answered the same request before it did. */
+  overtaken({ id, route }: Offer, verdict: 'late' | 'outrun', fromMs: number, nowMs: number): void {
+    const state = this.#stateOf(id);
+    if (state.breaker.state !== 'closed') return;
+    const breaker = ended(state.breaker, verdict, nowMs, this.#options.breaker, fromMs);
+    this.#become(route, state, breaker, 'timeout', nowMs);
   }
 
   #failed(
@@ -226,20 +229,17 @@ export class ChannelHealth {
       if (before === 'closed') state.sinceMs = nowMs;
       this.#paused.add(id);
     }
-    this.#options.observe({
-      kind: 'breaker',
-      channelId: id,
-      channel: channel.name,
-      state: after,
-      reason: state.reason,
-      sinceMs: after === 'closed' ? 0 : state.sinceMs,
-      forMs: breaker.state === 'open' ? Math.max(0, breaker.untilMs - nowMs) : 0,
-    });
+    this.#options.observe(circuitEvent(id, channel.name, state, nowMs));
   }
 
   /** The time within which 95 of 100 recent answers came; `undefined` if too few are known. */
   slowAfterMs({ id }: Offer): number | undefined {
     return this.#states.get(id)?.latencies.p95Ms;
+  }
+
+  /** How long its answer to so much text should take at the most; `undefined` before its first answer. */
+  patienceMs({ id }: Offer, bytes: number): number | undefined {
+    return this.#states.get(id)?.patience.mostMs(bytes);
   }
 
   /** How busy a channel is relative to its share of the traffic; smaller is better. */

@@ -4,6 +4,8 @@ import { NEW_BREAKER, type Breaker } from '../../core/breaker.js';
 import type { LimitName } from '../../core/channel-members.js';
 import { Latencies } from '../../core/hedge.js';
 import type { Tally } from '../../core/outage.js';
+import { Patience } from '../../core/patience.js';
+import type { BreakerEvent } from '../events.js';
 
 /** Whether an attempt on a channel may begin. */
 export type Availability =
@@ -48,6 +50,7 @@ export interface ChannelState {
   /** The certain fault that consecutive attempts have shown. */
   tally: Tally | undefined;
   readonly latencies: Latencies;
+  readonly patience: Patience;
   /** Present if the channel asks for it. */
   adaptive: AdaptiveLimit | undefined;
 }
@@ -63,6 +66,7 @@ export function newChannelState(): ChannelState {
     reason: '',
     tally: undefined,
     latencies: new Latencies(),
+    patience: new Patience(),
     adaptive: undefined,
   };
 }
@@ -90,6 +94,24 @@ export function reportOn(state: ChannelState | undefined): HealthReport {
   if (state === undefined) return UNKNOWN;
   const { inFlight, breaker, reason } = state;
   return { inFlight, breaker: breaker.state, outUntilMs: outUntilMs(state), reason };
+}
+
+/** What is told of a circuit that has changed. */
+export function circuitEvent(
+  channelId: number,
+  channel: string,
+  { breaker, reason, sinceMs }: ChannelState,
+  nowMs: number,
+): BreakerEvent {
+  return {
+    kind: 'breaker',
+    channelId,
+    channel,
+    state: breaker.state,
+    reason,
+    sinceMs: breaker.state === 'closed' ? 0 : sinceMs,
+    forMs: breaker.state === 'open' ? Math.max(0, breaker.untilMs - nowMs) : 0,
+  };
 }
 
 /** Why a channel is left alone now; `undefined` if it is not. */

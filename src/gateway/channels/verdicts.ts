@@ -3,10 +3,17 @@ import type { Verdict } from '../../core/breaker.js';
 import type { KeyVerdict } from '../../core/key-ring.js';
 import { certaintyOf } from '../../core/outage.js';
 import { FAULTS, type FaultKind } from '../../core/retry.js';
-import type { AttemptOutcome } from '../rank.js';
+import type { AttemptOutcome, Job } from '../rank.js';
+import type { ChannelState } from './state.js';
 
 /** How an attempt ended; `abandoned`: the request ended before its answer. */
 export type AttemptEnd = AttemptOutcome | 'abandoned';
+
+/** The parts of a request that an upstream may have quoted. */
+export type Asked = Pick<Job, 'query' | 'documents'>;
+
+/** Ends an attempt that was counted in; called exactly once. */
+export type EndAttempt = (outcome: AttemptEnd, nowMs: number, asked?: Asked) => void;
 
 /** How long to leave an overloaded channel alone if it does not say so itself. */
 export const DEFAULT_COOLDOWN_MS = 1_000;
@@ -18,28 +25,42 @@ const TOO_MANY_REQUESTS = 429;
 
 /** Adjusts how many attempts a channel may have at once by how one of them ended. */
 export function adapt(
-  limit: AdaptiveLimit,
+  limit: AdaptiveLimit | undefined,
   outcome: AttemptEnd,
   underWay: number,
   startedMs: number,
   nowMs: number,
 ): void {
   if (outcome === 'abandoned' || outcome.kind === 'withdrawn') return;
-  if (outcome.kind === 'ranked') limit.answered(nowMs - startedMs, underWay, nowMs);
-  else if (OVERLOADS.has(outcome.failure.kind)) limit.overloaded(nowMs);
+  if (outcome.kind === 'ranked') limit?.answered(nowMs - startedMs, underWay, nowMs);
+  else if (OVERLOADS.has(outcome.failure.kind)) limit?.overloaded(nowMs);
 }
 
-/** Answers show how fast a channel is, and so does a timeout. */
-export function tellsLatency(outcome: AttemptEnd): boolean {
-  if (outcome === 'abandoned' || outcome.kind === 'withdrawn') return false;
-  return outcome.kind === 'ranked' || outcome.failure.kind === 'timeout';
+/** Adds how long an attempt took to what is known of its channel: answers show how fast it is, and so does a timeout. */
+export function timed(
+  { latencies, patience }: Pick<ChannelState, 'latencies' | 'patience'>,
+  outcome: AttemptEnd,
+  durationMs: number,
+  bytes: number,
+): void {
+  if (outcome === 'abandoned' || outcome.kind === 'withdrawn') return;
+  if (outcome.kind === 'ranked') {
+    latencies.add(durationMs);
+    patience.answered(durationMs, bytes);
+  } else if (outcome.failure.kind === 'timeout') {
+    latencies.add(durationMs);
+    if (outcome.failure.isEarly === true) patience.gaveUp(durationMs, bytes);
+  }
 }
 
 /** What an attempt says about its channel. An overloaded one works but asks for a pause; a refusal shows that it is up. */
 export function verdictOn(outcome: AttemptEnd): Verdict {
   if (outcome === 'abandoned' || outcome.kind === 'withdrawn') return 'none';
   if (outcome.kind === 'ranked') return 'praise';
-  const { health } = FAULTS[outcome.failure.kind];
+  const { kind, isEarly } = outcome.failure;
+  // Given up early, it may only be slow, as others may be: whether one is faster shows later.
+  if (kind === 'timeout') return isEarly === true ? 'none' : 'late';
+  const { health } = FAULTS[kind];
   if (health === 'fails') return 'blame';
   return health === 'cools' ? 'none' : 'praise';
 }

@@ -7,6 +7,8 @@ import type { OwnedScope } from '../scope.js';
 export interface HedgeDeps extends AskDeps {
   /** How long an answer of this channel may take before it counts as slow; `undefined` while that is unknown. */
   readonly slowAfterMs: (offer: Offer) => number | undefined;
+  /** Told of an offer that another one, asked later, has overtaken. */
+  readonly onOvertaken: (offer: Offer) => void;
   /** Both calls are paid for: this is what hedging may add to the traffic. */
   readonly budget: RetryBudget;
 }
@@ -23,7 +25,7 @@ interface Runner {
  * is known of what is slow, it costs nothing.
  */
 export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
-  const { slowAfterMs, budget } = deps;
+  const { slowAfterMs, onOvertaken, budget } = deps;
   const start = (offer: Offer, job: Job, candidates: Candidates): Runner => {
     const scope = job.scope.child();
     return { offer, scope, outcome: ask(deps, attempt, offer, boundJob(job, scope), candidates) };
@@ -38,7 +40,11 @@ export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
       const { runner, outcome } = await Promise.race(running.map(ended));
       candidates.heard(runner.offer, outcome);
       running = running.filter((other) => other !== runner);
-      if (outcome.kind === 'ranked' || running.length === 0) return outcome;
+      const [left] = running;
+      if (outcome.kind === 'ranked' && left === runners[0] && left !== undefined) {
+        onOvertaken(left.offer);
+      }
+      if (outcome.kind === 'ranked' || left === undefined) return outcome;
     }
   };
 

@@ -16,10 +16,11 @@ const MOST_PROBES = 4;
 /** An attempt's own time limit comes first: that it took too long says something about the channel. */
 const SLACK_MS = 1_000;
 /** A probe takes no other channel's place. */
-const ALONE: Pick<Candidates, 'twinOf' | 'heard' | 'hasMore'> = {
+const ALONE: Pick<Candidates, 'twinOf' | 'heard' | 'hasMore' | 'patienceMs'> = {
   twinOf: () => undefined,
   heard: () => undefined,
   hasMore: () => false,
+  patienceMs: () => undefined,
 };
 
 /**

@@ -370,6 +370,30 @@ describe('how busy a channel is', () => {
   });
 });
 
+describe('a channel that was overtaken', () => {
+  it('is left alone where nothing else was heard of it, with the reason', () => {
+    const { health } = healthOf();
+    const one = offer(1);
+
+    health.overtaken(one, 'late', T0, T0 + 2_000);
+    expect(health.report(1).breaker).toBe('closed');
+    health.overtaken(one, 'outrun', T0, T0 + 2_000);
+
+    expect(health.report(1)).toMatchObject({ breaker: 'open', reason: 'timeout' });
+  });
+
+  it('waits for the probe in flight, which decides', () => {
+    const { health } = healthOf();
+    const one = offer(1);
+    health.overtaken(one, 'outrun', T0, T0 + 2_000);
+    health.begin(one, T0 + 9_000);
+
+    health.overtaken(one, 'outrun', T0, T0 + 9_000);
+
+    expect(health.report(1).breaker).toBe('half_open');
+  });
+});
+
 describe('a pause', () => {
   it('is shown with its reason and its beginning until it ends', () => {
     const { health } = healthOf();

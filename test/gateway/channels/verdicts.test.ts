@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { AdaptiveLimit } from '../../../src/core/adaptive-limit.js';
+import { Latencies } from '../../../src/core/hedge.js';
+import { Patience } from '../../../src/core/patience.js';
 import {
   adapt,
   isFaultOfKey,
   keyVerdictOn,
-  tellsLatency,
+  timed,
   verdictOn,
 } from '../../../src/gateway/channels/verdicts.js';
 import { failed, offer, ranked } from '../../support/offers.js';
@@ -16,7 +18,8 @@ const WITHDRAWN = { kind: 'withdrawn' } as const;
 describe('what the end of an attempt says', () => {
   it.each([
     ['a ranking', RANKED, 'praise', true],
-    ['a time-out', failed('timeout'), 'blame', true],
+    ['a time-out', failed('timeout'), 'late', true],
+    ['one that was given up early', failed('timeout', { isEarly: true }), 'none', true],
     ['a fault of the server', failed('transient'), 'blame', false],
     ['a reply that is not a ranking', failed('invalid'), 'blame', false],
     ['refused credentials', failed('misconfigured'), 'blame', false],
@@ -27,7 +30,9 @@ describe('what the end of an attempt says', () => {
     ['a caller that left', 'abandoned', 'none', false],
   ] as const)('of its channel: %s', (_what, end, verdict, isLatency) => {
     expect(verdictOn(end)).toBe(verdict);
-    expect(tellsLatency(end)).toBe(isLatency);
+    const latencies = new Latencies();
+    timed({ latencies, patience: new Patience() }, end, 50, 100);
+    expect(latencies.averageMs).toBe(isLatency ? 50 : undefined);
   });
 
   it.each([
@@ -56,6 +61,17 @@ describe('what the end of an attempt says', () => {
   ] as const)('of its key: %s', (_what, end, verdict) => {
     expect(keyVerdictOn(end, T0, 60_000)).toMatchObject(verdict);
     expect(isFaultOfKey(end)).toBe(verdict.kind === 'refused' || verdict.kind === 'rests');
+  });
+
+  it('of how long to wait for its channel: answers, and attempts that were given up early', () => {
+    const mostMs = (end: Parameters<typeof timed>[1]): number | undefined => {
+      const patience = new Patience();
+      timed({ latencies: new Latencies(), patience }, end, 1_000, 100);
+      return patience.mostMs(100);
+    };
+
+    expect([RANKED, failed('timeout', { isEarly: true })].map(mostMs)).toEqual([4_000, 4_000]);
+    expect([failed('timeout'), failed('transient')].map(mostMs)).toEqual([undefined, undefined]);
   });
 
   it('of how much its channel takes: answers and overloads alone', () => {

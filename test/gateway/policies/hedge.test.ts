@@ -23,6 +23,7 @@ function setUp(
     next: () => offers.shift(),
     heard: ({ id }, outcome) => heard.push(`${id} ${outcome.kind}`),
     hasMore: () => offers.length > 0,
+    patienceMs: () => undefined,
     twinOf: () => undefined,
     again: () => undefined,
     whyNone: () => ({ kind: 'switched_off' }),
@@ -39,6 +40,7 @@ function setUp(
   const ofOffer = hedged(
     {
       slowAfterMs: () => slowAfterMs,
+      onOvertaken: ({ id }) => heard.push(`${id} overtaken`),
       budget,
       now: Date.now,
       attemptTimeoutMs: 1_000,
@@ -79,6 +81,7 @@ describe('a hedged attempt', () => {
     const turn = hedged(
       {
         slowAfterMs: () => 1,
+        onOvertaken: () => undefined,
         budget: new RetryBudget(1),
         now: Date.now,
         attemptTimeoutMs: 1_000,
@@ -104,7 +107,7 @@ describe('a hedged attempt', () => {
 
     expect(outcome).toMatchObject({ ranking: { servedBy: [{ channelId: 2 }] } });
     expect(calls[0]?.ends).toEqual(['lost']);
-    expect(heard).toEqual(['2 ranked']);
+    expect(heard).toEqual(['2 ranked', '1 overtaken']);
   });
 
   it('holds the body for each until that has ended in a ranking', async () => {

@@ -19,6 +19,7 @@ function setUp(ids: readonly number[], probes: readonly number[]) {
     next: () => offers.shift(),
     heard: ({ id }, outcome) => heard.push(`${id} ${outcome.kind}`),
     hasMore: () => offers.length > 0,
+    patienceMs: () => undefined,
     twinOf: () => undefined,
     again: () => undefined,
     whyNone: () => ({ kind: 'switched_off' }),
