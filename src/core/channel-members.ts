@@ -201,14 +201,17 @@ export const CHANNEL_MEMBERS = {
     unit: 'documents on',
     help: 'How far apart windows begin, less than window_size; half of it by default.',
   },
-  /** Whether a request that the upstream may have served may be sent again, at the risk of paying for it twice. */
+  /**
+   * Whether a request that the upstream may have served may be sent again, at the risk of paying for it twice. Servers that
+   * bill nobody get it again in any case.
+   */
   retryUnsafe: {
     type: 'boolean',
     default: false,
     shared: true,
     flag: 'retry-unsafe <true|false>',
     label: 'retry unsafe',
-    help: 'Whether a request that was sent in full is sent once more if its kept connection broke; it may be paid for twice.',
+    help: 'Whether a request that was sent in full is sent again after its connection broke; it may be paid for twice. Servers that bill nobody always get it again.',
   },
   /** Seconds between health checks; 0: none; `undefined`: see `healthCheckMs` in `core/health-check.ts`. */
   healthCheckS: {

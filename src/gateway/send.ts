@@ -17,7 +17,7 @@ import { secretTexts } from '../providers/settings.js';
 import { RankingFault, type NeuralRanker } from '../rankers/ranker.js';
 import { prepareCall } from './call.js';
 import { WITHDRAWN, type Attempt, type AttemptOutcome } from './rank.js';
-import type { Route } from './channels/route.js';
+import { maySendTwice, type Route } from './channels/route.js';
 import { endError, type Scope } from './scope.js';
 import { sendHttp, type HttpSendDeps, type SentJob } from './transport/send-http.js';
 import { TransportError } from './transport/transport.js';
@@ -77,7 +77,7 @@ export function createSend(deps: SendDeps): Attempt {
     } catch (error) {
       if (error instanceof InvalidRankingError) return failed('invalid', error.message);
       if (error instanceof TransportError)
-        return transportFailure(error, job.scope, timeoutMs < limitMs);
+        return transportFailure(error, job.scope, route, timeoutMs < limitMs);
       if (error instanceof CredentialError) return failed('misconfigured', error.message);
       throw error;
     }
@@ -129,7 +129,12 @@ async function rankInProcess(
   }
 }
 
-function transportFailure(error: TransportError, scope: Scope, isEarly: boolean): Unranked {
+function transportFailure(
+  error: TransportError,
+  scope: Scope,
+  route: Route,
+  isEarly: boolean,
+): Unranked {
   switch (error.fault) {
     case 'withdrawn':
       return WITHDRAWN;
@@ -153,8 +158,15 @@ function transportFailure(error: TransportError, scope: Scope, isEarly: boolean)
         failure: { kind: 'transient', status: undefined, message: error.message, unsent: true },
       };
     case 'no_room':
-    case 'reset':
       return failed('transient', error.message);
+    case 'reset': {
+      const repeatable = error.resend === 'safe' || maySendTwice(route);
+      const { message } = error;
+      return {
+        kind: 'failed',
+        failure: { kind: 'transient', status: undefined, message, repeatable },
+      };
+    }
   }
 }
 

@@ -19,7 +19,7 @@ export const bifrost = defineProvider({
     priority: options.priority,
   }),
   decode: decodeJinaLike,
-  profile: { ...SELF_HOSTED, truncates: true, echo: 'optional', blanks: 'refused' },
+  profile: { ...SELF_HOSTED, isRelay: true, truncates: true, echo: 'optional', blanks: 'refused' },
   exampleModels: ['cohere/rerank-v3.5', 'vertex/semantic-ranker-default-004'],
   notes: [
     'The model names the provider before a slash: Cohere, Bedrock, Vertex AI or vLLM.',

@@ -30,6 +30,7 @@ export const litellm = defineProvider({
   fault,
   profile: {
     ...SELF_HOSTED,
+    isRelay: true,
     sorted: false,
     topN: 'ignored',
     echo: 'optional',

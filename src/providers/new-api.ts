@@ -28,6 +28,7 @@ export const newApi = defineProvider({
   fault,
   profile: {
     ...SELF_HOSTED,
+    isRelay: true,
     sorted: false,
     topN: 'ignored',
     echo: 'optional',

@@ -32,6 +32,7 @@ export const ogx = defineProvider({
   decode: (reply) => ({ rows: readRows(reply.field('data'), 'index', 'relevance_score') }),
   profile: {
     ...SELF_HOSTED,
+    isRelay: true,
     documents: {
       objects: false,
       images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },

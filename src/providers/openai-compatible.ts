@@ -9,7 +9,13 @@ export const openaiCompatible = defineProvider({
   title: 'Any Jina-like server',
   baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
-  profile: { ...SELF_HOSTED, sorted: false, echo: 'optional', mayCountOtherUnits: true },
+  profile: {
+    ...SELF_HOSTED,
+    isRelay: true,
+    sorted: false,
+    echo: 'optional',
+    mayCountOtherUnits: true,
+  },
   exampleModels: ['bge-reranker-v2-m3'],
   notes: [
     'A token count that may count characters, as that of Infinity does, is checked against an estimate from the text, and left out if it cannot be checked.',

@@ -15,7 +15,7 @@ export const opengatellm = defineProvider({
     rows: readRows(reply.field('data'), 'index', 'score'),
     usage: readUsage(reply),
   }),
-  profile: { ...HOSTED, sorted: false, topN: 'unsupported', billing: 'none' },
+  profile: { ...HOSTED, sorted: false, topN: 'unsupported', billing: 'none', isRelay: true },
   exampleModels: ['BAAI/bge-reranker-v2-m3'],
   notes: [
     'The form is that of July 2025; a version that has taken over the form of Jina and Cohere is openai-compatible.',

@@ -44,7 +44,7 @@ export const portkey = defineProvider({
       optionalTextSetting(channel.settings, 'config') === undefined &&
       'settings.upstream_provider or settings.config must say where Portkey hands requests on to',
   ],
-  profile: { ...SELF_HOSTED, sorted: false, topN: 'ignored', echo: 'optional' },
+  profile: { ...SELF_HOSTED, isRelay: true, sorted: false, topN: 'ignored', echo: 'optional' },
   exampleModels: ['rerank-v3.5'],
   notes: [
     "The form of request and reply is that provider's: set its path and keys.",

@@ -140,6 +140,8 @@ export interface ProviderProfile {
   /** Pointwise scores depend on one document only, so lists may be split and merged; listwise ones may not. */
   readonly ranking: ByModel<'pointwise' | 'listwise'>;
   readonly billing: 'search_units' | 'tokens' | 'requests' | 'compute' | 'none';
+  /** Whether it bills nothing itself but may pass calls on to a provider that does. */
+  readonly isRelay?: boolean;
   /** Whether its token counts may be in other units, such as characters: they are checked against the gateway's estimate. */
   readonly mayCountOtherUnits?: boolean;
 }

@@ -10,6 +10,7 @@ import { SELF_HOSTED } from './self-hosted.js';
 
 const profile: ProviderProfile = {
   ...SELF_HOSTED,
+  isRelay: true,
   limits: { documents: { default: 10_000 }, bodyBytes: 32 * 1_024 * 1_024 },
   echo: 'optional',
   documents: { objects: true, images: { default: true } },

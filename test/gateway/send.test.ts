@@ -313,11 +313,11 @@ describe('a call without a reply', () => {
 
   it.each([
     ['safe', false, 2],
-    ['unsafe', false, 1],
+    ['unsafe', false, 2],
     ['unsafe', true, 2],
     [undefined, true, 1],
   ] as const)(
-    'that is %s to repeat, on a channel with retry_unsafe %p, is sent %i times, within one timeout',
+    'that is %s to repeat, of a server that bills nobody, with retry_unsafe %p, is sent %i times, within one timeout',
     async (resend, retryUnsafe, times) => {
       const { sent, ask } = setUp(
         (request, nth) =>

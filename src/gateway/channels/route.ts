@@ -202,3 +202,12 @@ function addressOf(provider: Provider, settings: Endpoint['settings']): string |
 function unusable(why: string): RouteResult {
   return { kind: 'unusable', why };
 }
+
+/**
+ * Whether a request that the upstream may have served may be sent to it again: nobody is billed for it twice, or the operator
+ * accepts that.
+ */
+export function maySendTwice({ channel, provider }: Pick<Route, 'channel' | 'provider'>): boolean {
+  const { billing, isRelay = false } = provider.profile;
+  return channel.retryUnsafe || (billing === 'none' && !isRelay);
+}

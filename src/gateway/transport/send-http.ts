@@ -23,7 +23,7 @@ import { readRounds } from '../../providers/rounds.js';
 import type { AccessTokens } from './access-tokens.js';
 import { sha256Of } from './body-hash.js';
 import type { AttemptOutcome, Job } from '../rank.js';
-import type { Route } from '../channels/route.js';
+import { maySendTwice, type Route } from '../channels/route.js';
 import type { Scope } from '../scope.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
 import type { Upstream } from './upstream.js';
@@ -211,9 +211,9 @@ async function sendRounds(
  * A kept-alive connection broke: the call is sent once more, on another one, if the request cannot have had any effect or its
  * channel allows it.
  */
-function maySendAgain(error: unknown, { channel }: Route): boolean {
+function maySendAgain(error: unknown, route: Route): boolean {
   if (!(error instanceof TransportError)) return false;
-  return error.resend === 'safe' || (error.resend === 'unsafe' && channel.retryUnsafe);
+  return error.resend === 'safe' || (error.resend === 'unsafe' && maySendTwice(route));
 }
 
 function signedHeaders(

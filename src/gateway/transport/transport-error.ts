@@ -14,7 +14,11 @@ export function asTransportError(error: Error, written: boolean, resend: Resend)
   if (!written && resend === undefined) {
     return new TransportError('connect', `no connection (${code || error.name})`, undefined, error);
   }
-  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+  // A chunked reply that ends too soon is a broken connection.
+  if (
+    (code.startsWith('HPE_') && code !== 'HPE_INVALID_EOF_STATE') ||
+    code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+  ) {
     const message = `the reply is not valid HTTP (${code})`;
     return new TransportError('unreadable', message, undefined, error);
   }

@@ -99,7 +99,7 @@ const compatible = {
   baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   headers: bearer,
-  profile: { billing: 'none' },
+  profile: { billing: 'none', isRelay: true },
 } as const;
 
 /** Any server with OpenAI's chat route, asked for an order. */

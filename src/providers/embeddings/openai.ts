@@ -61,7 +61,7 @@ export const embeddings = defineEmbeddings(api, {
   credentials: OPTIONAL_API_KEY,
   settings: { ...pathSetting('/v1/embeddings').settings, ...encodingFormat('') },
   headers: bearer,
-  profile: { billing: 'none', mayCountOtherUnits: true, truncates: false },
+  profile: { billing: 'none', isRelay: true, mayCountOtherUnits: true, truncates: false },
   exampleModels: ['intfloat/multilingual-e5-small', 'Qwen/Qwen3-Embedding-0.6B', 'BAAI/bge-m3'],
   notes: [
     'vLLM, LM Studio, llama.cpp, Infinity, TEI, LocalAI, Xinference, SGLang and the like. Text that is too long for a model is cut by some of them and refused by others.',

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionPool } from '../../../src/gateway/transport/connection-pool.js';
@@ -9,14 +9,16 @@ import { until } from '../../support/until.js';
 const open = opened();
 
 /** A pool of an upstream whose requests wait until they are answered, with the connections that they came on. */
-async function pool() {
+async function pool(now?: () => number) {
   const waiting: ServerResponse[] = [];
   const ports: (number | undefined)[] = [];
+  const sockets: (Socket | null)[] = [];
   const upstream = await open.upstream((_request, res) => {
     ports.push(res.socket?.remotePort);
+    sockets.push(res.socket);
     waiting.push(res);
   });
-  const connections = poolOf(upstream.url);
+  const connections = poolOf(upstream.url, now);
   return {
     connections,
     ports,
@@ -24,11 +26,20 @@ async function pool() {
     answer: () => {
       for (const res of waiting.splice(0)) res.end('ok');
     },
+    /** Ends the connection of a request, as a server does with one that is idle; resolves when the pool has noticed. */
+    endOf: async (request: number): Promise<void> => {
+      const socket = sockets[request];
+      if (socket == null) throw new Error('it had a connection');
+      const closed = once(socket, 'close');
+      socket.end();
+      await closed;
+      await nextTurn();
+    },
   };
 }
 
-function poolOf(url: string): ConnectionPool {
-  const connections = new ConnectionPool(url, {});
+function poolOf(url: string, now?: () => number): ConnectionPool {
+  const connections = new ConnectionPool(url, {}, now);
   open.push({ close: () => connections.destroy() });
   return connections;
 }
@@ -80,6 +91,58 @@ describe('ConnectionPool', () => {
 
     expect(new Set(ports.slice(3)).size).toBe(1);
     expect(ports.slice(0, 3)).toContain(ports[3]);
+  });
+
+  /** The port of one more request, which is answered. */
+  async function portOfNext({
+    connections,
+    ports,
+    arrived,
+    answer,
+  }: Awaited<ReturnType<typeof pool>>) {
+    const count = ports.length + 1;
+    const asked = ask(connections);
+    await arrived(count);
+    answer();
+    await asked;
+    await nextTurn();
+    return ports[count - 1];
+  }
+
+  it('uses none for a while that has been idle for half as long as one that the server closed', async () => {
+    let nowMs = 0;
+    const made = await pool(() => nowMs);
+    const two = [ask(made.connections), ask(made.connections)];
+    await made.arrived(2);
+    made.answer();
+    await Promise.all(two);
+    await nextTurn();
+    nowMs = 1_000;
+    await made.endOf(0);
+
+    const third = await portOfNext(made);
+    nowMs += 499;
+    const fourth = await portOfNext(made);
+    nowMs += 500;
+    const fifth = await portOfNext(made);
+
+    expect(made.ports.slice(0, 2)).not.toContain(third);
+    expect(fourth).toBe(third);
+    expect(fifth).not.toBe(third);
+    for (let at = 0; at < 5; at += 1) await portOfNext(made);
+    nowMs += 500;
+    expect(await portOfNext(made)).toBe(made.ports.at(-2));
+  });
+
+  it('uses each once where the server closes each after its reply', async () => {
+    const made = await pool(() => 0);
+    for (let at = 0; at < 5; at += 1) {
+      await portOfNext(made);
+      await made.endOf(at);
+    }
+    for (let at = 0; at < 5; at += 1) await portOfNext(made);
+
+    expect(new Set(made.ports).size).toBe(10);
   });
 
   it('lets none wait behind another after one that was not sent', async () => {

@@ -176,6 +176,25 @@ describe('Upstream', () => {
     expect(types.isSharedArrayBuffer(reply.bytes?.buffer)).toBe(true);
   });
 
+  it.each([
+    ['a server that closes them after 2 s', 'timeout=2', 2],
+    ['a server that keeps them for a minute', 'timeout=60', 1],
+  ])('keeps its connections to %s only as long as is safe', async (_what, keepAlive, most) => {
+    const sockets = new Set<Socket>();
+    const origin = await rawServer((socket) => {
+      sockets.add(socket);
+      socket.write(`HTTP/1.1 200 OK\r\nkeep-alive: ${keepAlive}\r\ncontent-length: 2\r\n\r\n{}`);
+    });
+    const upstream = upstreamWith();
+
+    for (let count = 0; count < 2; count += 1) {
+      await upstream.send(post(origin));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    expect(sockets.size).toBe(most);
+  });
+
   it('stops reading a reply that is larger than allowed', async () => {
     const target = await server('x'.repeat(2_000));
 
