@@ -5,6 +5,7 @@ import { createCallers } from './callers.js';
 import { createOutages } from './channel-outages.js';
 import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
+import { rarelyChecked } from '../core/health-check.js';
 import { createDataPlane } from './data-plane.js';
 import { createEventReaders } from './event-readers.js';
 import { AccessTokens } from '../gateway/transport/access-tokens.js';
@@ -66,6 +67,9 @@ export interface AppParts {
 /** The name of the key that ids of log entries are masked with, on all nodes alike. */
 const MASK_NAME = 'log-ids';
 
+const RARE_CHECKS =
+  'these channels get requests between failed health checks: traffic.breaker_open_ms is shorter than their health_check_s';
+
 /** Where the console is built, seen from both `src` and `dist`. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../dist/console', import.meta.url));
 
@@ -81,6 +85,12 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const events = new EventBatches([logEvents(logger)]);
   const { observe } = events;
   const background = new Background(observe);
+
+  const rare = rarelyChecked(
+    (config.channels ?? []).map(({ declared: channel }) => channel),
+    traffic.breakerOpenMs,
+  );
+  if (rare.length > 0) logger.warn({ channels: rare }, RARE_CHECKS);
 
   // The store, and what is remembered of it.
   await store.begin();

@@ -29,6 +29,24 @@ export function healthCheckMs({
   return OWN_SERVERS.has(provider) ? OWN_SERVER_CHECK_MS : 0;
 }
 
+/**
+ * Names of channels that get requests between their health checks although these fail: a pause is shorter than the time between
+ * two checks, and at least one of the channel's models has no other channel, so that a caller waits for the probe.
+ */
+export function rarelyChecked(
+  channels: readonly Pick<Channel, 'name' | 'models' | 'healthCheckS'>[],
+  pauseMs: number,
+): string[] {
+  const counts = new Map<string, number>();
+  for (const { models } of channels) {
+    for (const model of Object.keys(models)) counts.set(model, (counts.get(model) ?? 0) + 1);
+  }
+  return channels
+    .filter(({ healthCheckS = 0 }) => healthCheckS * 1_000 > pauseMs)
+    .filter(({ models }) => Object.keys(models).some((model) => counts.get(model) === 1))
+    .map(({ name }) => name);
+}
+
 /** What all nodes know about a channel's health checks. */
 export interface CheckNote {
   /** Checks so far. */

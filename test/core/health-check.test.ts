@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { faultOfProbe, healthCheckMs, noteAfter } from '../../src/core/health-check.js';
+import {
+  faultOfProbe,
+  healthCheckMs,
+  noteAfter,
+  rarelyChecked,
+} from '../../src/core/health-check.js';
 import type { ProbeProblemCode } from '../../src/core/probe.js';
 import type { FaultKind } from '../../src/core/retry.js';
 
@@ -13,6 +18,26 @@ describe('the time between health checks', () => {
     ['as the channel says of one’s own server', 'tei', 0, 0],
   ])('is, %s, that of %s', (_what, provider, healthCheckS, ms) => {
     expect(healthCheckMs({ provider, healthCheckS })).toBe(ms);
+  });
+});
+
+describe('channels that are rarely checked', () => {
+  const channel = (name: string, healthCheckS: number | undefined, ...models: string[]) => ({
+    ...{ name, healthCheckS },
+    models: Object.fromEntries(models.map((model) => [model, model])),
+  });
+
+  it('are those whose pause ends before the next check, where a caller has to wait for the probe', () => {
+    const channels = [
+      channel('alone', 30, 'a'),
+      channel('often', 5, 'b'),
+      channel('never', 0, 'c'),
+      channel('unsaid', undefined, 'd'),
+      channel('one of two', 30, 'e'),
+      channel('partly alone', 30, 'e', 'f'),
+    ];
+
+    expect(rarelyChecked(channels, 5_000)).toEqual(['alone', 'partly alone']);
   });
 });
 
