@@ -49,7 +49,7 @@ class JobCandidates implements Candidates {
   readonly #failures: UpstreamFailure[] = [];
   /** Tried ones whose failure may pass on a second try. */
   #mayPass: Set<number> | undefined;
-  /** When `next` returned the latest one. */
+  /** When the latest one was given out. */
   #latestMs = 0;
   #late: Late[] | undefined;
   /** Services whose own limit the request exceeded: their other channels have the same limit. */
@@ -96,7 +96,9 @@ class JobCandidates implements Candidates {
     const offers = this.#deps.planOf(this.#job.model)?.tiers.flatMap((tier) => tier.offers) ?? [];
     const usable = offers.filter((other) => isTwin(offer, other) && this.#isUsable(other, nowMs));
     const twin = nextChannel(usable, this.#tried, this.#deps.random);
-    if (twin !== undefined) this.#tried.add(twin.id);
+    if (twin === undefined) return undefined;
+    this.#tried.add(twin.id);
+    this.#latestMs = nowMs;
     return twin;
   }
 
@@ -135,6 +137,7 @@ class JobCandidates implements Candidates {
   /** Those that took longer for nothing than this one for its answer are at fault: it is not the request that takes long. */
   #tellLate(by: Offer, late: readonly Late[]): void {
     const nowMs = this.#deps.now();
+    this.#late = undefined;
     for (const { offer, sinceMs, hadMs } of late) {
       if (offer.id === by.id || nowMs - this.#latestMs >= hadMs) continue;
       this.#deps.health.overtaken(offer, 'outrun', sinceMs, nowMs);

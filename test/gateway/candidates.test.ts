@@ -310,6 +310,24 @@ describe('a channel whose time was up', () => {
     expect(overtaken(999)).toEqual([[1, 'outrun', T0, T0 + 1_999]]);
   });
 
+  it('is at fault where its twin ranks the rest of a list', () => {
+    let nowMs = T0;
+    const told: number[] = [];
+    const given = candidates([offer(1, { priority: 1 }), offer(2)], {
+      now: () => nowMs,
+      overtaken: ({ id }) => told.push(id),
+    });
+    const first = given.next() ?? offer(0);
+    nowMs += 1_000;
+    given.heard(first, failed('timeout', { isEarly: true }));
+    const twin = given.twinOf(first) ?? offer(0);
+    nowMs += 50;
+    given.heard(twin, ranked(twin));
+    given.heard(twin, ranked(twin));
+
+    expect(told).toEqual([1]);
+  });
+
   it('is not where another one takes as long, or ranks without a model', () => {
     expect(overtaken(1_000)).toEqual([]);
     expect(overtaken(1, offer(2, { provider: 'local', baseUrl: undefined }))).toEqual([]);

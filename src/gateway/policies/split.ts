@@ -138,6 +138,8 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
         if (outcome.kind === 'ranked' || job.scope.ended !== undefined) return outcome;
         const other = mayGoElsewhere(outcome) ? relay.after(offer) : undefined;
         if (other === undefined) return outcome;
+        // If the rest of the list is ranked, that is all that is heard of the first channel.
+        if (offer === first && isGivenUp(outcome)) job.elsewhere?.heard(offer, outcome);
         offer = other;
       }
     };
@@ -161,6 +163,11 @@ function tooManyCalls(needed: number, most: number): AttemptOutcome {
 /** Whether the channel says that it was too much at once. */
 function isTooLarge(outcome: AttemptOutcome): boolean {
   return outcome.kind === 'failed' && outcome.failure.kind === 'limit';
+}
+
+/** Whether its time was up early, so that the other channel's answer shows whether it hangs. */
+function isGivenUp(outcome: AttemptOutcome): boolean {
+  return outcome.kind === 'failed' && outcome.failure.isEarly === true;
 }
 
 /** Whether another channel of the same model may rank what this one did not. */

@@ -205,6 +205,18 @@ describe('a list beyond the limits of a channel', () => {
     expect(outcome.ranking.rows).toEqual(atOnce.ranking.rows);
   });
 
+  it('tells that its channel was given up early, though another one ranks the rest', async () => {
+    const heard: number[] = [];
+    const inner = scoring([]);
+    const layer = split({ parallel: 1 });
+    const outcome = await layer((from, piece) =>
+      from.id === 1 ? Promise.resolve(failed('timeout', { isEarly: true })) : inner(from, piece),
+    )(windowed(2), { ...whole, elsewhere: twins([offer(2)], heard) });
+
+    expect(outcome.kind).toBe('ranked');
+    expect(heard).toEqual([1, 2, 2, 2, 2, 2]);
+  });
+
   it('that fails in several windows at once goes to one other channel', async () => {
     const ids: number[] = [];
     const inner = scoring([]);
