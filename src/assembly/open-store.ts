@@ -19,8 +19,8 @@ export async function openStore(
     readonly connectTimeoutMs?: number;
     readonly onWaiting?: (why: string) => void;
     /**
-     * A gateway notes its key if none is noted yet, and does not start without one if there are credentials. The key of a
-     * command is checked when the command is about to write channels.
+     * A gateway does not start without the key of the stored credentials. The key of a command is checked when the command
+     * is about to write channels. Whichever comes first notes its key.
      */
     readonly asGateway?: boolean;
     /** Where the gateway is to listen, which its name may have. */
@@ -176,10 +176,8 @@ function keysOf({
     });
   const plain = encryptionKey === undefined ? [] : [{ id: undefined, secret: encryptionKey }];
   const given: VaultKey[] = [...named, ...plain];
-  // The folder's key is created if no other is given; if one is, the folder's key still opens what it has sealed.
-  const hasFolderKey = given.length === 0 || existsSync(keyFile(dataDir));
-  if (redisUrl !== undefined || !hasFolderKey) return given;
-  return [...given, { id: undefined, secret: embeddedKey(dataDir) }];
+  if (redisUrl !== undefined || given.length > 0) return given;
+  return [{ id: undefined, secret: embeddedKey(dataDir) }];
 }
 
 /**
@@ -197,7 +195,7 @@ async function checkKey(store: Store, starting?: readonly KeyNote[]): Promise<vo
     return;
   }
   // A command that seals nothing needs no key.
-  if (!asGateway && (noted === undefined || first === undefined)) return;
+  if (!asGateway && first === undefined) return;
   const { channels, locked } = await store.loadChannels();
   const isEmpty = locked.size === 0 && channels.every(({ credentials }) => isNone(credentials));
   if (noted === undefined) {
@@ -218,7 +216,7 @@ async function checkKey(store: Store, starting?: readonly KeyNote[]): Promise<vo
   throw new EncryptionKeyError(
     first === undefined
       ? 'The credentials of channels in the store are encrypted, and no key is configured: set ENCRYPTION_KEY, or ENCRYPTION_KEYS, to the one that the other gateways use.'
-      : 'The encryption key is not the one that the credentials in the store are encrypted with: set ENCRYPTION_KEY to that one. To change it, name both in ENCRYPTION_KEYS and run "rerank-gateway encryption rotate".',
+      : 'The encryption key is not the one that the credentials in the store are encrypted with: set ENCRYPTION_KEY to that one, or, if it is encryption.key in the data folder, to nothing. To change it, name both in ENCRYPTION_KEYS and run "rerank-gateway encryption rotate".',
   );
 }
 

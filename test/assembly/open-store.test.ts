@@ -1,12 +1,22 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { Secret } from '../../src/core/secret.js';
 import { openStore } from '../../src/assembly/open-store.js';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../src/store/store.js';
+import { createVault } from '../../src/store/vault.js';
 import { newChannel } from '../store/contract/harness.js';
 import { report } from '../support/nodes.js';
 
@@ -88,11 +98,16 @@ describe('the encryption key of a store', () => {
   const keyIn = async (store: Store) =>
     (await store.loadChannels()).channels[0]?.credentials.apiKey?.reveal();
 
-  it('still opens what it sealed when it is the folder’s own and another is set', async () => {
+  it('may not be another one than the folder’s own once that has sealed, unless both are named', async () => {
     const folder = freshFolder();
     await use(folder, {}, addChannel);
+    const own = readFileSync(join(folder, 'encryption.key'), 'utf8');
 
-    expect(await use(folder, ONE, keyIn)).toBe('up-secret');
+    await expect(use(folder, ONE, start)).rejects.toMatchObject(refused);
+    await expect(use(folder, ONE, addChannel, false)).rejects.toMatchObject(refused);
+    expect(await use(folder, { ENCRYPTION_KEYS: `new:the-first-key,own:${own}` }, keyIn)).toBe(
+      'up-secret',
+    );
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
@@ -125,9 +140,24 @@ describe('the encryption key of a store', () => {
 
   it('is that of the credentials in a store of a release that noted none', async () => {
     const folder = freshFolder();
-    // Only a gateway notes its key.
+    mkdirSync(folder);
+    const earlier = openSqliteStore({
+      file: join(folder, 'gateway.db'),
+      vault: createVault(new Secret(ONE.ENCRYPTION_KEY)),
+    });
+    await addChannel(earlier);
+    await earlier.close();
+
+    await expect(use(folder, OTHER, addChannel, false)).rejects.toMatchObject(refused);
+    await expect(use(folder, OTHER, start)).rejects.toMatchObject(refused);
+    expect(await use(folder, ONE, keyIn)).toBe('up-secret');
+  });
+
+  it('is that of the first command that writes a channel, before any gateway has run', async () => {
+    const folder = freshFolder();
     await use(folder, ONE, addChannel, false);
 
+    await expect(use(folder, OTHER, addChannel, false)).rejects.toMatchObject(refused);
     await expect(use(folder, OTHER, start)).rejects.toMatchObject(refused);
     expect(await use(folder, ONE, keyIn)).toBe('up-secret');
   });
