@@ -17,6 +17,8 @@ export interface Callers {
   readonly readSigned: ReadSigned | undefined;
   /** Who may say on whose behalf a request comes; absent if nobody may. */
   readonly trustedProxies: AddressList | undefined;
+  /** The host name in `server.public_url`. */
+  readonly ownHost: string | undefined;
 }
 
 export function createCallers(
@@ -30,15 +32,14 @@ export function createCallers(
     server.trustedProxies.length === 0 ? undefined : new AddressList(server.trustedProxies);
   const readSigned =
     Object.keys(awsKeys).length === 0 ? undefined : createReadSigned(byKey, awsKeys, now);
-  if (anonymous === undefined) return { authenticate: byKey, readSigned, trustedProxies };
+  const ownHost =
+    server.publicUrl === undefined ? undefined : new URL(server.publicUrl).hostname.toLowerCase();
+  const shared = { readSigned, trustedProxies, ownHost };
+  if (anonymous === undefined) return { authenticate: byKey, ...shared };
   logger.warn(
     { addresses: anonymous.addresses },
     'callers from these addresses are served without a key of their own',
   );
   const allowed = { addresses: new AddressList(anonymous.addresses), key: anonymous.key };
-  return {
-    authenticate: allowAnonymous(byKey, allowed, trustedProxies),
-    readSigned,
-    trustedProxies,
-  };
+  return { authenticate: allowAnonymous(byKey, allowed, trustedProxies, ownHost), ...shared };
 }

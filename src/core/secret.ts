@@ -25,3 +25,20 @@ export class Secret {
     return MASK;
   }
 }
+
+/**
+ * Keys of this gateway and of most providers, and access tokens; in JSON too, where a line break ends in a letter. Names like
+ * `sk-reranker-v2` have no sixteen letters and digits in a row.
+ */
+const KEYS =
+  /(?:(?<![\w-])|(?<=\\[bfnrt]))(?:(?:sk|at)-(?=[\w-]*[A-Za-z0-9]{16})[\w-]+|at-[\w-]{40,})/g;
+const SHOWN_CHARACTERS = 7;
+
+/**
+ * A text without the API keys and access tokens that somebody has pasted into it: of each, only its beginning is left. Everything
+ * that callers write passes here before it is logged or kept.
+ */
+export function withoutKeys(text: string): string {
+  if (!text.includes('sk-') && !text.includes('at-')) return text;
+  return text.replace(KEYS, (key) => `${key.slice(0, SHOWN_CHARACTERS)}…`);
+}

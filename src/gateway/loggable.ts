@@ -1,12 +1,13 @@
 import type { RerankRequest } from '../core/rerank.js';
 import type { UpstreamFailure } from '../core/retry.js';
+import { withoutKeys } from '../core/secret.js';
 
 /** A text of at least this length found in a message is a quotation; shorter ones are words that any message may contain. */
 const QUOTED_CHARACTERS = 12;
 /** The beginning of a text, up to this many characters, with white space as in a message. */
 const LOOKED_AT_CHARACTERS = 64;
 
-/** Providers quote what they refuse. The caller may see its own words again; the log must not contain them. */
+/** Providers quote what they refuse, and name keys. The caller may see its own words again; the log must not contain them. */
 export function loggable(
   { status, message }: UpstreamFailure,
   { query, documents }: Pick<RerankRequest, 'query' | 'documents'>,
@@ -22,5 +23,5 @@ export function loggable(
   for (let index = 0; index < documents.count && !quotes; index += 1) {
     quotes = isQuoted(documents.text(index));
   }
-  return quotes ? '[the message quotes the request]' : message;
+  return quotes ? '[the message quotes the request]' : withoutKeys(message);
 }

@@ -8,7 +8,7 @@ import { unknownKey } from '../gateway/key-refusals.js';
 import type { TokenCache } from '../gateway/token-cache.js';
 import type { Secret } from '../core/secret.js';
 import { hashSecret } from '../management/secrets.js';
-import { AddressList, clientAddress } from './client-address.js';
+import { AddressList, clientAddress, isRebound } from './client-address.js';
 import { readSignature, signatureFault, SIGV4, type SignatureFault } from './sigv4.js';
 
 /** Finds the key's token; synchronously if this node already knows it. */
@@ -127,11 +127,13 @@ export function allowAnonymous(
   authenticate: Authenticate,
   { addresses, key }: Anonymous,
   trustedProxies: AddressList | undefined,
+  ownHost?: string,
 ): Authenticate {
   return (req) => {
     if (
       presentedKey(req) !== undefined ||
-      !addresses.includes(clientAddress(req, trustedProxies))
+      !addresses.includes(clientAddress(req, trustedProxies)) ||
+      isRebound(req, trustedProxies, ownHost)
     ) {
       return authenticate(req);
     }

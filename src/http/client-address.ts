@@ -65,6 +65,22 @@ const RELAY_HEADERS = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'];
 const LOOPBACK = new AddressList(['127.0.0.0/8', '::1']);
 
 /**
+ * Whether a caller on this machine has asked for another host: a page in its browser, whose own name has been bound to this
+ * machine ("DNS rebinding"). Nobody can bind an address, `localhost`, or the name under which people reach the gateway.
+ */
+export function isRebound(
+  req: Pick<IncomingMessage, 'headers' | 'socket'>,
+  trusted: AddressList | undefined,
+  ownHost: string | undefined,
+): boolean {
+  const { host } = req.headers;
+  if (host === undefined || !LOOPBACK.includes(clientAddress(req, trusted))) return false;
+  const name = withoutPort(host.toLowerCase().replace(/^([^:]*):\d+$/, '$1'));
+  const isOwn = name === 'localhost' || name.endsWith('.localhost') || name === ownHost;
+  return !isOwn && !ipaddr.isValid(name);
+}
+
+/**
  * What attempts are counted under: an IPv4 address, or the /64 from which a single holder of IPv6 addresses can choose.
  */
 export function addressBlock(text: string): string {

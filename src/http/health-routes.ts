@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import express, { type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
-import { clientAddress, isRelayedHere, type AddressList } from './client-address.js';
+import { clientAddress, isRebound, isRelayedHere, type AddressList } from './client-address.js';
 
 export interface HealthDeps {
   /** Rejects while the gateway cannot serve: the store is away, or it is shutting down. */
@@ -16,6 +16,8 @@ export interface HealthDeps {
   /** Who may read `/metrics` if no token is set. */
   readonly metricsReaders: AddressList;
   readonly trustedProxies: AddressList | undefined;
+  /** The host name in `server.public_url`. */
+  readonly ownHost: string | undefined;
 }
 
 /** `/healthz`: the process runs. `/readyz`: it can serve. `/metrics`: for Prometheus. */
@@ -29,7 +31,7 @@ export function healthRoutes(deps: HealthDeps): Router {
     const warnings = deps.warnings();
     res.json({ status: 'ready', ...(warnings.length > 0 ? { warnings } : {}) });
   });
-  const { metrics, metricsToken, metricsReaders, trustedProxies } = deps;
+  const { metrics, metricsToken, metricsReaders, trustedProxies, ownHost } = deps;
   if (metrics !== undefined) {
     router.get('/metrics', async (req, res) => {
       if (
@@ -46,6 +48,12 @@ export function healthRoutes(deps: HealthDeps): Router {
         throw new GatewayError(
           'permission_denied',
           'Metrics are for the addresses in metrics.allow_ips, or for holders of metrics.token.',
+        );
+      }
+      if (metricsToken === undefined && isRebound(req, trustedProxies, ownHost)) {
+        throw new GatewayError(
+          'permission_denied',
+          'On this machine, metrics are at http://localhost and http://127.0.0.1, or need metrics.token.',
         );
       }
       const { contentType, text } = await metrics();

@@ -1,5 +1,6 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
+import { withoutKeys } from '../core/secret.js';
 import { storeAnswers } from '../gateway/admission.js';
 import { judgeAddress, unknownKey } from '../gateway/key-refusals.js';
 import { ADMIN_ROLE, AUDITOR_ROLE, ROOT_ROLE, type Actor } from '../management/audit.js';
@@ -156,7 +157,7 @@ async function serve(
       const { params, query } = req;
       const secure = isSecure(req, deps.trustedProxies);
       const requestId = String(res.getHeader('X-Request-Id'));
-      const agent = (req.headers['user-agent'] ?? '').slice(0, MAX_AGENT);
+      const agent = withoutKeys(req.headers['user-agent'] ?? '').slice(0, MAX_AGENT);
       const surroundings = { deps: deps.management, requestId, address, block, secure, agent };
       const call: OperationCall = { ...surroundings, ...who, params, query, body };
       const prepared = operation.prepare(call);

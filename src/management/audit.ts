@@ -1,3 +1,4 @@
+import { withoutKeys } from '../core/secret.js';
 import type { AuditChange, Role, Store } from '../store/store.js';
 import { keptDetail } from './changes.js';
 
@@ -53,12 +54,20 @@ export async function recordAudit(
       action,
       target,
       ...(name === undefined ? {} : { name }),
-      detail: actor.reason === undefined ? kept : { ...kept, reason: actor.reason },
-      ...(changes.length === 0 ? {} : { changes }),
+      detail: cleaned(actor.reason === undefined ? kept : { ...kept, reason: actor.reason }),
+      ...(changes.length === 0 ? {} : { changes: cleaned(changes) }),
       address: actor.address,
     },
     MAX_AUDIT_ENTRIES,
   );
+}
+
+/** The same without the keys that somebody has put into it. */
+function cleaned<T extends object>(kept: T): T {
+  const text = JSON.stringify(kept);
+  const clean = withoutKeys(text);
+  // Only characters inside of strings have been replaced.
+  return clean === text ? kept : (JSON.parse(clean) as T);
 }
 
 /** The name of a target that says it itself: a tag, and oneself. */

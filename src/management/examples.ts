@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.js';
+import { withoutKeys } from '../core/secret.js';
 import type { Example } from '../store/store.js';
 import { ADMIN_ROLE, recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { checkName, invalid } from './fields.js';
@@ -34,7 +35,7 @@ export async function saveExample(
     );
   }
   const name = checkName(given, 'name');
-  const text = JSON.stringify(content);
+  const text = withoutKeys(JSON.stringify(content));
   if (text.length > MAX_CHARACTERS) {
     throw invalid('content', `content must be at most ${MAX_CHARACTERS} characters as JSON.`);
   }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../core/errors.js';
 import { memberMistake, type MembersOf, type MemberSpecs } from '../core/members.js';
 import { snakeCase } from '../core/records.js';
+import { withoutKeys } from '../core/secret.js';
 import { hasUnseen, mixesAlphabets } from './names.js';
 
 const MAX_NAME_CHARACTERS = 128;
@@ -16,6 +17,12 @@ export function checkName(value: string, param: string): string {
     throw invalid(
       param,
       `${param} must have 1 to ${MAX_NAME_CHARACTERS} printable characters on one line.`,
+    );
+  }
+  if (withoutKeys(name) !== name) {
+    throw invalid(
+      param,
+      `${param} looks like a key or an access token, which must not be kept in clear text.`,
     );
   }
   if (mixesAlphabets(name)) {

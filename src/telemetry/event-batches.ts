@@ -1,3 +1,4 @@
+import { withoutKeys } from '../core/secret.js';
 import type { GatewayEvent, Observe, ReadEvents } from '../gateway/events.js';
 
 /** How long an event may wait for others to join it. */
@@ -27,7 +28,7 @@ export class EventBatches {
   }
 
   readonly observe: Observe = (event) => {
-    this.#waiting.push(event);
+    this.#waiting.push(withoutKeysIn(event));
     const isFrequent = event.kind === 'request' || event.kind === 'attempt';
     if (!isFrequent || this.#waiting.length >= MAX_WAITING) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), WITHIN_MS).unref();
@@ -62,6 +63,15 @@ export class EventBatches {
     }
     return errors;
   }
+}
+
+/** All that is logged, counted or kept of a request passes here: callers put keys where models belong. */
+function withoutKeysIn(event: GatewayEvent): GatewayEvent {
+  if (event.kind !== 'request') return event;
+  const model = event.model === undefined ? undefined : withoutKeys(event.model);
+  const message = event.message === undefined ? undefined : withoutKeys(event.message);
+  if (model === event.model && message === event.message) return event;
+  return { ...event, model, ...(message === undefined ? undefined : { message }) };
 }
 
 /** Not to the log, which may be what fails. */

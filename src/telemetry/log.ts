@@ -1,5 +1,6 @@
 import { pino, symbols, type DestinationStream, type Logger } from 'pino';
 import { quoted } from '../bytes/encode.js';
+import { withoutKeys } from '../core/secret.js';
 import type { GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
 
 /** Members that are masked, should one ever be logged. No wildcards: pino would look for them in every line. */
@@ -18,6 +19,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       base: null,
       timestamp: () => `,"time":"${isoTime(happenedMs ?? Date.now())}"`,
       formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: withoutKeys },
       redact: { paths: REDACTED, censor: '[secret]' },
     },
     // What is written during a write goes with the next one; pino's exit handlers flush the rest.

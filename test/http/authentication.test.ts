@@ -130,7 +130,7 @@ describe('a connection that sends a key again', () => {
 });
 
 describe('callers without a key', () => {
-  const addresses = new AddressList(['10.0.0.0/8']);
+  const addresses = new AddressList(['10.0.0.0/8', '127.0.0.0/8']);
   const proxies = new AddressList(['192.0.2.1']);
   const anonymous = (authenticate: Authenticate) =>
     allowAnonymous(authenticate, { addresses, key: new Secret(KEY) }, proxies);
@@ -147,6 +147,14 @@ describe('callers without a key', () => {
     ],
     ['by nobody’s proxy', { 'x-forwarded-for': '10.1.2.3' }, '192.0.2.7', 'missing_api_key'],
     ['with a wrong key', { authorization: 'Bearer wrong' }, '10.1.2.3', 'invalid_api_key'],
+    ['on this machine', { host: 'localhost:3000' }, '127.0.0.1', hashSecret(KEY)],
+    ['on this machine, by a page', { host: 'evil.example' }, '127.0.0.1', 'missing_api_key'],
+    [
+      'on this machine, by a page and a proxy',
+      { host: 'evil.example', 'x-forwarded-for': '127.0.0.1' },
+      '192.0.2.1',
+      'missing_api_key',
+    ],
   ])('%s', async (_, headers, from, expected) => {
     const given: Record<string, string> = { ...headers };
     expect(await outcome(anonymous(setUp().authenticate), request(given, from))).toBe(expected);

@@ -88,6 +88,29 @@ describe('health and metrics', () => {
     },
   );
 
+  it.each([
+    ['localhost', 200],
+    ['LOCALHOST:3000', 200],
+    ['gateway.localhost', 200],
+    ['127.0.0.1:3000', 200],
+    ['[::1]:3000', 200],
+    ['rerank.example.com', 200],
+    ['evil.example', 403],
+    ['evil.example:3000', 403],
+    ['localhost.evil.example', 403],
+    ['127.0.0.1.evil.example', 403],
+    ['evil', 403],
+  ])(
+    'shows metrics on this machine to no page that has bound its name to it: %s',
+    async (host, status) => {
+      const named = await startGateway({ server: { public_url: 'https://Rerank.example.com/x' } });
+      const reply = await request(named.app.server).get('/metrics').set('host', host);
+      await named.close();
+
+      expect(reply.status).toBe(status);
+    },
+  );
+
   it('shows metrics to those who have the token', async () => {
     const refused = await request(gateway.app.server).get('/metrics');
     const shown = await request(gateway.app.server)
