@@ -14,6 +14,7 @@ import type { Socket } from 'node:net';
 import type { ReadableOptions } from 'node:stream';
 import { systemCode } from '../core/errors.js';
 import { Chatter } from './chatter.js';
+import { holdHandle, Pacing, SMALL_BYTES } from './pacing.js';
 
 /** What an HTTP/2 connection begins with. To HTTP/1 it is a request that can never be made. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -31,6 +32,12 @@ const MAX_HEADER_BYTES = 16_384;
 const SESSION_MEGABYTES = 4_000;
 /** Frames that break the protocol, after which a connection is closed. */
 const MAX_INVALID_FRAMES = 100;
+/**
+ * Requests that a connection may take back: at once, and each second. Node would end one slightly later, after 1,000, and
+ * leave its socket open.
+ */
+const TAKEN_BACK_AT_ONCE = 900;
+const TAKEN_BACK_A_SECOND = 33;
 /** A body may come in many small frames: each of ten bytes brings nine of its own. */
 const FRAMED = 2;
 const LISTEN_EVERY_MS = 1_000;
@@ -56,15 +63,25 @@ export class Http2Request extends Http2ServerRequest {
 
   /** Node hands over the body here. */
   override push(chunk: Uint8Array | null, encoding?: BufferEncoding): boolean {
-    if (chunk !== null) chatterOf(this.stream)?.explain(chunk.length * FRAMED);
+    const connection = chunk === null ? undefined : connectionOf(this.stream);
+    if (connection !== undefined && chunk !== null) {
+      connection.chatter.explain(chunk.length * FRAMED);
+      if (chunk.length < SMALL_BYTES) pacing.count(connection.socket);
+    }
     return super.push(chunk, encoding);
   }
 }
 
-const chatters = new WeakMap<Http2Session, Chatter>();
+interface Connection {
+  readonly socket: Socket;
+  readonly chatter: Chatter;
+}
 
-function chatterOf({ session }: ServerHttp2Stream): Chatter | undefined {
-  return session === undefined ? undefined : chatters.get(session);
+const connections = new WeakMap<Http2Session, Connection>();
+const pacing = new Pacing(holdHandle);
+
+function connectionOf({ session }: ServerHttp2Stream): Connection | undefined {
+  return session === undefined ? undefined : connections.get(session);
 }
 
 /** A reply that says, as those of HTTP/1 do, when it has been written. */
@@ -129,8 +146,14 @@ export class Http2Connections {
     });
     const handle = (req: Http2Request, res: Http2Response): void => {
       res.once(WRITTEN, () => this.#giveUpUntaken(res.stream));
-      // Node makes them to be used like those of HTTP/1.
-      serve(req as unknown as IncomingMessage, res as unknown as ServerResponse);
+      const socket = connectionOf(res.stream)?.socket;
+      if (socket === undefined) return;
+      pacing.begin(socket, () => {
+        // One that was taken back before its turn has cost nothing.
+        if (res.stream.destroyed) return;
+        // Node makes them to be used like those of HTTP/1.
+        serve(req as unknown as IncomingMessage, res as unknown as ServerResponse);
+      });
     };
     for (const event of ['request', 'connect', 'checkExpectation']) this.#server.on(event, handle);
   }
@@ -175,24 +198,40 @@ export class Http2Connections {
     session.setLocalWindowSize(MAX_STREAMS * STREAM_WINDOW_BYTES);
     const open = new Set<ServerHttp2Stream>();
     const chatter = new Chatter();
-    chatters.set(session, chatter);
+    connections.set(session, { socket, chatter });
     const end = (): void => {
       session.close();
+      destroySoon();
+    };
+    let takenBack = 0;
+    const countTakenBack = (): void => {
+      takenBack += 1;
+      if (takenBack !== TAKEN_BACK_AT_ONCE) return;
+      session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      pacing.stop(socket);
+      destroySoon();
+    };
+    const destroySoon = (): void => {
       timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
     };
     let timer = setTimeout(end, headersTimeoutMs);
+    const count = (): void => pacing.count(socket);
+    for (const event of ['ping', 'priority', 'remoteSettings']) session.on(event, count);
     session.on('stream', (stream: ServerHttp2Stream) => {
+      count();
       open.add(stream);
       clearTimeout(timer);
       chatter.explain(MAX_HEADER_BYTES);
       stream.on('close', () => {
         open.delete(stream);
+        if (stream.aborted) countTakenBack();
         // What was on the way is not handed over.
         if (!stream.readableEnded) chatter.explain(STREAM_WINDOW_BYTES);
         if (open.size === 0 && !session.closed) timer = setTimeout(end, keepAliveTimeoutMs);
       });
     });
     this.#sessions.set(session, () => {
+      takenBack = Math.max(0, takenBack - TAKEN_BACK_A_SECOND);
       const waiting = [...open].reduce((bytes, { readableLength }) => bytes + readableLength, 0);
       if (chatter.isTooMuch(socket.bytesRead, socket.bytesWritten, waiting)) socket.destroy();
     });

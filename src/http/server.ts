@@ -23,6 +23,7 @@ import { docsRoutes } from './docs-routes.js';
 import { afterPreface, Http2Connections, Http2Request, Http2Response } from './http2.js';
 import { managementRoutes, type ManagementRouteDeps } from './management-routes.js';
 import { modelRoutes } from './model-routes.js';
+import { holdStream, Pacing, SMALL_BYTES } from './pacing.js';
 import { pathnameOf } from './pathname.js';
 import { requestIdOf } from './request-id.js';
 import { handleRerank, type RerankRouteDeps } from './rerank-exchange.js';
@@ -46,6 +47,8 @@ export interface ServerOptions {
 /** Only in the log: nobody was there to read it. */
 const CLIENT_CLOSED_REQUEST = 499;
 const NO_ROUTE = 'none';
+/** Small pieces that any body may come in. */
+const FEW_PIECES = 64;
 
 /** Everything but the posting of rerank requests, as an Express app: the middleware chain, in order. */
 function createHttpApp(deps: HttpDeps): Express {
@@ -81,6 +84,12 @@ function createHttpApp(deps: HttpDeps): Express {
  */
 export function createHttpServer(deps: HttpDeps, options: ServerOptions): PatientServer {
   const app = createHttpApp(deps);
+  const pacing = new Pacing(holdStream);
+  /** A request behind others of its connection has no connection to answer on yet. */
+  const paced = (serve: RequestListener) => (req: IncomingMessage, res: ServerResponse) => {
+    if (res.socket === null) pacing.begin(req.socket, () => serve(req, res));
+    else serve(req, res);
+  };
   const serveWith = (handle: RequestListener) => (req: IncomingMessage, res: ServerResponse) => {
     // What arrives on a connection after its last answer is not served: its caller would never know.
     if (!req.socket.writable) {
@@ -95,9 +104,19 @@ export function createHttpServer(deps: HttpDeps, options: ServerOptions): Patien
     if (route !== undefined) void handleRerank(deps, req, res, route);
     else handle(req, res);
   };
-  const serve = serveWith(app);
+  const serve = paced(serveWith(app));
   const http2 = options.http2 ? new Http2Connections(options, serveWith(onHttp2(app))) : undefined;
-  class AppRequest extends IncomingMessage {}
+  class AppRequest extends IncomingMessage {
+    #small = 0;
+
+    /** Node hands over the body here. */
+    override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+      if (chunk !== null && chunk.length < SMALL_BYTES && ++this.#small > FEW_PIECES) {
+        pacing.count(this.socket);
+      }
+      return super.push(chunk, encoding);
+    }
+  }
   class AppResponse<
     Request extends IncomingMessage = IncomingMessage,
   > extends ServerResponse<Request> {}

@@ -462,6 +462,23 @@ describe('HTTP/2 connections', () => {
     expect((await post(client(), REQUEST)).status).toBe(200);
   });
 
+  it('are gone within a second of being told that they take back too much', async () => {
+    await start();
+    const { socket, text } = await open(PREFACE + SETTINGS);
+    const reset = (id: number): string => frame(1, 5, id, HEADERS) + frame(3, 0, id, '\0\0\0\x08');
+    const ids = Array.from({ length: 1_500 }, (_, index) => 2 * index + 1);
+
+    socket.write(ids.map(reset).join(''), 'latin1');
+    const goaway = '\0\0\x08\x07\0\0\0\0\0';
+    await until('it is told', () => text().includes(goaway));
+    const toldMs = performance.now();
+    await until('it is closed', isGone(socket));
+
+    // The gateway waits a second, and the machine may be busy; Node would wait for half a minute.
+    expect(performance.now() - toldMs).toBeLessThan(5_000);
+    expect((await post(client(), REQUEST)).status).toBe(200);
+  });
+
   it.each([
     ['settings', '', frame(4, 0, 0, '\0\x03\0\0\0\x64')],
     ['pings', '', PING],

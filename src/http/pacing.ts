@@ -1,0 +1,111 @@
+import type { Socket } from 'node:net';
+
+/** Requests of one connection that begin in a turn of the event loop. */
+const MOST_REQUESTS = 16;
+/** Small pieces of bodies, and frames of HTTP/2, that one connection brings before others have their turn. */
+const MOST_PIECES = 64;
+/** Larger pieces are few. */
+export const SMALL_BYTES = 512;
+
+type Act = () => void;
+/** Stops reading a connection; what it returns lets it be read again. */
+type Hold = (socket: Socket) => Act;
+
+/** What one connection has brought in this turn, and what waits for the next ones. */
+interface Turn {
+  requests: number;
+  pieces: number;
+  readonly waiting: Act[];
+  release: Act | undefined;
+  /** Nothing is begun or read any more. */
+  isLast: boolean;
+}
+
+/**
+ * Shares the turns of the event loop among connections: what one brings beyond its share of a turn waits for the next, and
+ * meanwhile nothing more is read from it. What is already read, up to 64 KiB, is still parsed.
+ */
+export class Pacing {
+  readonly #turns = new WeakMap<Socket, Turn>();
+  readonly #hold: Hold;
+
+  constructor(hold: Hold) {
+    this.#hold = hold;
+  }
+
+  /** Begins a request now, or in a later turn, in the order of the requests of its connection. */
+  begin(socket: Socket, request: Act): void {
+    const turn = this.#turnOf(socket);
+    if (turn.requests < MOST_REQUESTS) {
+      turn.requests += 1;
+      request();
+      return;
+    }
+    turn.waiting.push(request);
+    turn.release ??= this.#hold(socket);
+  }
+
+  /** Counts what a connection has brought besides. */
+  count(socket: Socket): void {
+    const turn = this.#turnOf(socket);
+    turn.pieces += 1;
+    if (turn.pieces >= MOST_PIECES) turn.release ??= this.#hold(socket);
+  }
+
+  /** Begins nothing more that a connection brings, and reads no more of it. */
+  stop(socket: Socket): void {
+    const turn = this.#turnOf(socket);
+    turn.isLast = true;
+    turn.release ??= this.#hold(socket);
+  }
+
+  #turnOf(socket: Socket): Turn {
+    const known = this.#turns.get(socket);
+    if (known !== undefined) return known;
+    const turn: Turn = { requests: 0, pieces: 0, waiting: [], release: undefined, isLast: false };
+    this.#turns.set(socket, turn);
+    setImmediate(this.#next, socket, turn);
+    return turn;
+  }
+
+  readonly #next = (socket: Socket, turn: Turn): void => {
+    if (turn.isLast) return;
+    const requests = turn.waiting.splice(0, MOST_REQUESTS);
+    // As many as may begin in a turn keep what comes meanwhile behind those that wait.
+    turn.requests = turn.waiting.length > 0 ? MOST_REQUESTS : requests.length;
+    for (const request of requests) request();
+    if (turn.waiting.length > 0) {
+      setImmediate(this.#next, socket, turn);
+      return;
+    }
+    this.#turns.delete(socket);
+    turn.release?.();
+  };
+}
+
+/** Stops reading a connection of HTTP/1. What Node asks of it meanwhile it does once it is released. */
+export function holdStream(socket: Socket): Act {
+  let isWanted = true;
+  socket.pause();
+  const later = (wanted: boolean) => (): Socket => {
+    isWanted = wanted;
+    return socket;
+  };
+  Object.assign(socket, { pause: later(false), resume: later(true) });
+  return () => {
+    Reflect.deleteProperty(socket, 'pause');
+    Reflect.deleteProperty(socket, 'resume');
+    if (isWanted) socket.resume();
+  };
+}
+
+/** Stops reading a connection that a session of HTTP/2 reads: it knows no way but that of the system. */
+export function holdHandle(socket: Socket): Act {
+  const { _handle: handle } = socket as {
+    _handle?: { readStop(): void; readStart(): void } | null;
+  };
+  handle?.readStop();
+  return () => {
+    if (!socket.destroyed) handle?.readStart();
+  };
+}

@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { connect, Socket, type AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Pacing } from '../../src/http/pacing.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+
+function setUp() {
+  const done: string[] = [];
+  const pacing = new Pacing(() => {
+    done.push('hold');
+    return () => done.push('release');
+  });
+  const socket = new Socket();
+  const begin = (names: readonly string[], of = socket): void => {
+    for (const name of names) pacing.begin(of, () => done.push(name));
+  };
+  return { done, pacing, socket, begin };
+}
+
+const named = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+
+describe('the turns of a connection', () => {
+  it('have sixteen requests each, in order, and nothing more is read meanwhile', async () => {
+    const { done, begin } = setUp();
+    const names = named('r', 40);
+
+    begin(names);
+    expect(done).toEqual([...names.slice(0, 16), 'hold']);
+    await turn();
+    expect(done.slice(17)).toEqual(names.slice(16, 32));
+    begin(['late']);
+    await turn();
+    await turn();
+
+    expect(done.slice(33)).toEqual([...names.slice(32), 'late', 'release']);
+  });
+
+  it('are its own', () => {
+    const { done, begin } = setUp();
+
+    begin(named('r', 20));
+    begin(['other'], new Socket());
+
+    expect(done.at(-1)).toBe('other');
+  });
+
+  it('have so many pieces, too', async () => {
+    const { done, pacing, socket } = setUp();
+
+    for (let count = 0; count < 63; count += 1) pacing.count(socket);
+    expect(done).toEqual([]);
+    for (let count = 0; count < 100; count += 1) pacing.count(socket);
+    expect(done).toEqual(['hold']);
+    await turn();
+    expect(done).toEqual(['hold', 'release']);
+    pacing.count(socket);
+    await turn();
+
+    expect(done).toHaveLength(2);
+  });
+
+  it('end when it is stopped', async () => {
+    const { done, begin, pacing, socket } = setUp();
+
+    begin(named('r', 20));
+    pacing.stop(socket);
+    await turn();
+    begin(['late']);
+    await turn();
+
+    expect(done).toEqual([...named('r', 16), 'hold']);
+  });
+});
+
+describe('a connection that brings much at once', () => {
+  let gateway: TestGateway | undefined;
+  const sockets: Socket[] = [];
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  const open = async (): Promise<{ gateway: TestGateway; socket: Socket; text: () => string }> => {
+    gateway ??= await startGateway({ channels: [{ name: 'a', provider: 'local', models: ['m'] }] });
+    const { port } = gateway.app.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    sockets.push(socket);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+    await once(socket, 'connect');
+    return { gateway, socket, text: () => text };
+  };
+  const replies = (text: string): number => text.split('HTTP/1.1 ').length - 1;
+
+  it('is answered in full, and others meanwhile', async () => {
+    const [many, other] = [await open(), await open()];
+    const count = 4_000;
+
+    many.socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(count));
+    other.socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until('the other is answered', () => replies(other.text()) === 1);
+    const before = replies(many.text());
+    await until('all are answered', () => replies(many.text()) === count);
+
+    expect(before).toBeLessThan(count / 4);
+  });
+
+  it('may bring a body in pieces of a byte', async () => {
+    const { gateway, socket, text } = await open();
+    const { key } = await gateway.createKey();
+    const body = JSON.stringify({ model: 'm', query: 'moon '.repeat(2_000), documents: ['moon'] });
+
+    socket.write(
+      'POST /v1/rerank HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
+        `Authorization: Bearer ${key}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    );
+    socket.write(body.replaceAll(/./g, '1\r\n$&\r\n') + '0\r\n\r\n');
+    socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until('both are answered', () => replies(text()) === 2);
+
+    expect(text()).toContain('relevance_score');
+  });
+});
