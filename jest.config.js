@@ -9,6 +9,9 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: { '^.+\\.ts$': '@swc/jest' },
   testTimeout: 30_000,
+  testRunner: '<rootDir>/test/support/costs/runner.mjs',
+  testSequencer: '<rootDir>/test/support/costs/sequencer.mjs',
+  reporters: ['default', '<rootDir>/test/support/costs/reporter.mjs'],
   // A process never lets go of the modules of the suites that it has run: it is replaced before they fill its heap.
   maxWorkers: '100%',
   workerIdleMemoryLimit: '1GB',

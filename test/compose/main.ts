@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { until } from '../support/until.js';
+import { eventually } from '../support/redis-server.js';
 import { importStandIn, layOut, run, standIns, startDaemon, type Daemon } from './stack.js';
 
 /**
@@ -100,7 +100,7 @@ async function tryStack(daemon: Daemon, folder: string): Promise<number> {
     const { key } = JSON.parse(compose('exec', '-T', 'gateway', ...create)) as { key: string };
     const [stopped = '', killed = ''] = compose('ps', '--quiet', 'gateway').trim().split('\n');
     // The proxy knows of the gateways a second after they are there.
-    await until('the proxy finds a gateway', async () => (await ask(key)) === '200', 60_000);
+    await eventually('the proxy finds a gateway', async () => (await ask(key)) === '200', 60_000);
     const bad: string[] = [];
     let stopping: Promise<unknown> | undefined;
     const stop = ['stop', '--time', '40', stopped];

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { until } from '../support/until.js';
+import { eventually } from '../support/redis-server.js';
 
 /** Runs a program to its end; @throws Error with all that it said where it fails. */
 export function run(
@@ -49,7 +49,11 @@ export async function startDaemon(folder: string): Promise<Daemon> {
   const env = { ...process.env, DOCKER_HOST: socket, DOCKER_BUILDKIT: '0' };
   const answers = (): boolean => spawnSync('docker', ['version'], { env }).status === 0;
   try {
-    await until('dockerd answers', () => answers() || child.exitCode !== null, 60_000);
+    await eventually(
+      'dockerd answers',
+      () => Promise.resolve(answers() || child.exitCode !== null),
+      60_000,
+    );
     if (child.exitCode !== null) throw new Error('it ended');
   } catch (cause) {
     child.kill('SIGKILL');

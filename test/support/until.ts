@@ -1,16 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from '@jest/globals';
 
 const LOOK_EVERY_MS = 10;
 
-/** Resolves once something holds that no event tells of; rejects, naming it, when that takes too long. */
+/** Asserts that something holds sooner or later that no event tells of; it is named when that takes too long. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
   withinMs = 20_000,
 ): Promise<void> {
   const endMs = Date.now() + withinMs;
-  while (!(await holds())) {
-    if (Date.now() > endMs) throw new Error(`${what}: not within ${withinMs} ms`);
+  let isSo = await holds();
+  while (!isSo && Date.now() < endMs) {
     await wait(LOOK_EVERY_MS);
+    isSo = await holds();
   }
+  expect(isSo ? what : `${what}: not within ${withinMs} ms`).toBe(what);
 }

@@ -1,0 +1,66 @@
+/**
+ * Writes what each suite cost to `test-costs.json`, and fails a run in which a test passed without an assertion.
+ * A run of the failures alone (`--onlyFailures`) adds to what the run before it wrote, and tells what failed at first.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+const FILE = 'test-costs.json';
+
+export default class CostReporter {
+  #suites = {};
+  #idle = [];
+  #again;
+
+  constructor({ onlyFailures = false, rootDir }) {
+    this.#again = onlyFailures;
+    this.rootDir = rootDir;
+  }
+
+  onRunStart() {
+    if (this.#again) this.#suites = JSON.parse(readFileSync(FILE, 'utf8'));
+  }
+
+  onTestResult({ path }, { testResults, perfStats, cpuSeconds = 0, failureMessage }) {
+    const suite = relative(this.rootDir, path);
+    const ran = testResults.filter(({ status }) => status === 'passed' || status === 'failed');
+    for (const { status, fullName, numPassingAsserts } of ran) {
+      if (status === 'passed' && numPassingAsserts === 0) this.#idle.push(`${suite} › ${fullName}`);
+    }
+    const failed = ran
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName, failureMessages }) => `${fullName}: ${firstLine(failureMessages[0])}`);
+    if (failureMessage && failed.length === 0) failed.push(firstLine(failureMessage));
+    this.#suites[suite] = {
+      cpu: round(cpuSeconds),
+      wall: round((perfStats.end - perfStats.start) / 1_000),
+      tests: ran.length,
+      assertions: ran.reduce((sum, { numPassingAsserts }) => sum + numPassingAsserts, 0),
+      failed,
+      failedAtFirst: this.#again ? (this.#suites[suite]?.failed ?? []) : [],
+    };
+  }
+
+  onRunComplete() {
+    writeFileSync(FILE, `${JSON.stringify(this.#suites, null, 2)}\n`);
+    for (const [suite, { failedAtFirst, failed }] of Object.entries(this.#suites)) {
+      const outcome = failed.length > 0 ? 'and again' : 'and passed when the suite ran alone';
+      for (const test of failedAtFirst)
+        console.log(`Failed at first, ${outcome}: ${suite} › ${test}`);
+    }
+  }
+
+  /** Jest ends with exit code 1 where this is an error. */
+  getLastError() {
+    if (this.#idle.length === 0) return undefined;
+    return new Error(`These tests passed without an assertion:\n  ${this.#idle.join('\n  ')}`);
+  }
+}
+
+function firstLine(message = '') {
+  return message.split('\n', 1)[0];
+}
+
+function round(seconds) {
+  return Math.round(seconds * 100) / 100;
+}
