@@ -1,0 +1,3 @@
+import { walkProviders } from './walk.js';
+
+walkProviders(3, 4);
