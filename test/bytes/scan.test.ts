@@ -365,7 +365,7 @@ describe('scanBody', () => {
       }),
       { numRuns: 5_000 },
     );
-    expect(taken).toBeGreaterThan(80);
+    expect(taken).toBeGreaterThan(10);
   });
 
   it('takes no part of a body for the whole of it', () => {

@@ -3,11 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { DIALECTS } from '../../src/ingress/index.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { askExample, ingressFixture, ownPath } from '../support/ingress-fixtures.js';
+import { runs } from '../support/long.js';
 import { brokenBytes, mutatedJson } from '../support/mutated.js';
 import { fc } from '../support/property.js';
 
-/** By hand more: `FUZZ_BODIES=5000`. */
-const BODIES = Number(process.env.FUZZ_BODIES ?? 40);
+const BODIES = runs(40, 5_000);
 const AT_ONCE = 8;
 const TIMEOUT_MS = 60_000 + BODIES * 100;
 const ajv = new Ajv2020({ strict: false });

@@ -8,12 +8,13 @@ import { OPERATIONS } from '../../src/operations/index.js';
 import { createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { ingressFixture } from '../support/ingress-fixtures.js';
+import { runs } from '../support/long.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 /** Drives every operation of the document with requests that are made from it, right ones and wrong ones. */
 
-/** How many requests each operation gets; `API_RUNS=400` makes more than 10 000 of them all. */
-const RUNS = Number(process.env.API_RUNS ?? 12);
+/** How many requests each operation gets. */
+const RUNS = runs(4, 400);
 const TIMEOUT_MS = 60_000 + RUNS * 200;
 
 const api = await describeApi(OPERATIONS);

@@ -6,9 +6,9 @@ import { dialectByHeaders, dialectOf, DIALECTS, ingressRoute } from '../../src/i
 import { IngressRequest } from '../../src/ingress/read.js';
 import { brokenBytes, mutatedJson } from '../support/mutated.js';
 import { askExample, ingressFixture } from '../support/ingress-fixtures.js';
+import { runs } from '../support/long.js';
 
-/** By hand more: `FUZZ_BODIES=5000`. */
-const BODIES = Number(process.env.FUZZ_BODIES ?? 300);
+const BODIES = runs(300, 5_000);
 const ajv = new Ajv2020({ strict: false });
 
 const replies = new Map<string, (reply: unknown) => boolean>();

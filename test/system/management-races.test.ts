@@ -13,14 +13,15 @@ import {
   type Account,
   type ApiCall,
 } from '../support/accounts.js';
+import { runs } from '../support/long.js';
 import { OPERATOR } from '../support/management.js';
 import { eventually } from '../support/redis-server.js';
 import { startFleet, type Fleet } from './fleet.js';
 import { rerankBody } from './upstreams.js';
 
-/** Accounts, codes and quota on two gateways over one Redis. `RACE_ROUNDS=100` tries each race a hundred times. */
+/** Accounts, codes and quota on two gateways over one Redis. A long run tries each race a hundred times. */
 
-const ROUNDS = Number(process.env.RACE_ROUNDS ?? 10);
+const ROUNDS = runs(5, 100);
 /** Of races whose every attempt hashes a password, which takes a tenth of a second of a core. */
 const SLOW_ROUNDS = Math.ceil(ROUNDS / 5);
 const TIMEOUT_MS = 30_000 + ROUNDS * 3_000;
