@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, fetch } from 'undici';
+import { runCli as runCommand } from '../../src/cli/program.js';
 import type { ReplyBody } from '../support/gateway.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 
@@ -182,7 +183,7 @@ export async function startFleet(settings: Readonly<Record<string, unknown>>): P
       throw error;
     },
   );
-  const cli = (...args: string[]): Promise<unknown> => runCli(home, args);
+  const cli = (...args: string[]): Promise<unknown> => runCliHere(home, args);
   return {
     redis,
     gateways: [first, second],
@@ -198,6 +199,24 @@ export async function startFleet(settings: Readonly<Record<string, unknown>>): P
   };
 }
 
+/** Runs a command in this process, which takes a tenth of the time of a process of its own. */
+export async function runCliHere(home: Home, args: readonly string[]): Promise<unknown> {
+  let output = '';
+  let errors = '';
+  const code = await runCommand([...args, '--json'], {
+    env: home.env,
+    user: 'tests',
+    now: Date.now,
+    writeOut: (text) => (output += text),
+    writeError: (text) => (errors += text),
+    ask: undefined,
+    readInput: () => Promise.resolve(''),
+  });
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}:\n${errors}`);
+  return JSON.parse(output);
+}
+
+/** The same with the built program, as an operator has it. */
 export async function runCli(home: Home, args: readonly string[]): Promise<unknown> {
   build();
   const child = spawn(process.execPath, ['dist/cli.js', ...args, '--json'], {

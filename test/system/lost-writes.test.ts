@@ -4,7 +4,7 @@ import { startRedis, type RedisServer } from '../support/redis-server.js';
 import { startSlowLink, type SlowLink } from '../support/slow-link.js';
 import { until } from '../support/until.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
-import { makeHome, runCli, startProcess, type GatewayProcess, type Home } from './fleet.js';
+import { makeHome, runCliHere, startProcess, type GatewayProcess, type Home } from './fleet.js';
 import { rerankBody } from './upstreams.js';
 
 /** A key as it was created, and what it has spent. */
@@ -20,7 +20,7 @@ let link: SlowLink;
 let home: Home;
 let gateways: readonly GatewayProcess[];
 
-const cli = (...args: string[]): Promise<unknown> => runCli(home, args);
+const cli = (...args: string[]): Promise<unknown> => runCliHere(home, args);
 const createKey = async (): Promise<Created> =>
   (await cli('keys', 'create', '--quota', '1000000')) as Created;
 const usedBy = async ({ id }: Created): Promise<number> =>

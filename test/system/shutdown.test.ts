@@ -12,7 +12,7 @@ import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstre
 import {
   makeHome,
   PROGRAM,
-  runCli,
+  runCliHere,
   startProcess,
   type GatewayProcess,
   type Home,
@@ -66,7 +66,7 @@ function closeGate(): void {
 
 async function start(program: readonly string[] = PROGRAM): Promise<GatewayProcess> {
   gateway = await startProcess(home, program);
-  ({ id, key } = (await runCli(home, ['keys', 'create', '--quota', String(QUOTA)])) as {
+  ({ id, key } = (await runCliHere(home, ['keys', 'create', '--quota', String(QUOTA)])) as {
     id: number;
     key: string;
   });
@@ -74,7 +74,7 @@ async function start(program: readonly string[] = PROGRAM): Promise<GatewayProce
 }
 
 async function keyRecord(): Promise<KeyRecord> {
-  return (await runCli(home, ['keys', 'show', String(id)])) as KeyRecord;
+  return (await runCliHere(home, ['keys', 'show', String(id)])) as KeyRecord;
 }
 
 function refusesConnections(port: number): Promise<boolean> {
