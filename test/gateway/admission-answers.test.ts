@@ -240,4 +240,18 @@ describe('the standing of a key', () => {
     if (code === undefined) expect(judge).not.toThrow();
     else expect(judge).toThrow(expect.objectContaining({ code }));
   });
+
+  it.each([
+    ['of the key', 100, 0, 'token_budget_exhausted'],
+    ['of the account', 0, 100, 'user_budget_exhausted'],
+  ])('does not cover a budget %s that is spent', (_what, ofKey, ofOwner, code) => {
+    const spent = (units: number) => ({ spent: units, untilMs: T0 + 60_000 });
+    const terms = { budget: 100, budgetPeriod: 'day', budgetTimeZone: 'UTC' } as const;
+    const held = credential({
+      token: { policy: { ...OPEN_POLICY, ...terms }, budgetUse: spent(ofKey) },
+    });
+    const owner = { ...NO_FUNDS, quota: 1_000, ...terms, budgetUse: spent(ofOwner) };
+
+    expect(() => judgeStanding(held, owner, 10, T0)).toThrow(expect.objectContaining({ code }));
+  });
 });

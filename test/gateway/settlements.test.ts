@@ -163,6 +163,60 @@ describe('a settlement', () => {
   });
 });
 
+describe('a settlement that the store does not answer', () => {
+  /** A store that is away until the test says otherwise, and the times at which it was asked. */
+  function away() {
+    jest.useFakeTimers({ now: T0 });
+    const state = { isBack: false };
+    const triedMs: number[] = [];
+    const settlements = new Settlements({
+      store: {
+        settle: () => {
+          triedMs.push(Date.now() - T0);
+          return state.isBack
+            ? Promise.resolve(7)
+            : Promise.reject(new StoreUnavailableError('away', { didNothing: true }));
+        },
+      },
+      observe: () => undefined,
+      now: Date.now,
+    });
+    return { state, triedMs, settlements };
+  }
+
+  it('is tried again after pauses that double, of five seconds at most', async () => {
+    const { state, triedMs, settlements } = away();
+    const charged = settlements.add(settlement, EXPIRES_MS);
+    await jest.advanceTimersByTimeAsync(17_000);
+    const pauses = triedMs.slice(1).map((atMs, index) => atMs - (triedMs[index] ?? 0));
+    state.isBack = true;
+    settlements.storeIsBack();
+    await charged;
+
+    expect(pauses).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+  });
+
+  it('is tried at once when all are to be settled', async () => {
+    const { state, settlements } = away();
+    const charged = settlements.add(settlement, EXPIRES_MS);
+    await jest.advanceTimersByTimeAsync(7_000);
+    state.isBack = true;
+
+    // The clock stands still.
+    await settlements.drained();
+
+    expect(await charged).toBe(7);
+  });
+
+  it('is reported as open if one of its tries may have done it, whatever became of the next', async () => {
+    const late = { charged: undefined, atMs: EXPIRES_MS };
+
+    expect(await settle({ charged: 'none' }, { charged: 'not asked' }, late)).toMatchObject([
+      { kind: 'fault', what: '7 units may not have been charged: an earlier try had no answer' },
+    ]);
+  });
+});
+
 describe('an admission whose answer was lost', () => {
   const request = { ...settlement, version: 1, keyHash: 'hash', expiresAtMs: EXPIRES_MS };
 

@@ -332,6 +332,7 @@ describe('a health check', () => {
     health.begin(offer(1), T0 + 1_000);
 
     health.checked(route, 'ok', T0 + 1_001);
+    health.checked(route, 'timeout', T0 + 1_001);
 
     expect(breaker()).toBe('half_open');
     expect(health.pauses(T0 + 1_001)).toMatchObject([{ state: 'half_open', untilMs: T0 + 1_001 }]);
@@ -412,5 +413,18 @@ describe('a pause', () => {
     expect(health.pauses(T0 + 3_500).map(({ channelId }) => channelId)).toEqual([1]);
     health.begin(busy, T0)(failed('busy', { retryAfterMs: 1_000 }), T0 + 4_000);
     expect(health.pauses(T0 + 4_000)[1]).toMatchObject({ sinceMs: T0 + 4_000 });
+  });
+
+  it('is over for a channel that is forgotten', () => {
+    const { health } = healthOf();
+    const busy = offer(1);
+    health.begin(busy, T0)(failed('busy', { retryAfterMs: 9_000 }), T0);
+
+    health.forget(busy.id);
+    // It starts afresh, with nothing to wait for.
+    health.begin(busy, T0 + 1)(ranked(busy), T0 + 1);
+
+    expect(health.pauses(T0 + 1)).toEqual([]);
+    expect(health.availability(busy, T0 + 1)).toEqual({ kind: 'ready' });
   });
 });

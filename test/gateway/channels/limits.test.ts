@@ -4,6 +4,7 @@ import { DEFAULT_PRICE } from '../../../src/core/quota.js';
 import { NO_SHARES, takeShare, type ShareAsk, type ShareState } from '../../../src/core/share.js';
 import { ChannelLimits } from '../../../src/gateway/channels/limits.js';
 import type { GatewayEvent } from '../../../src/gateway/events.js';
+import { createScope } from '../../../src/gateway/scope.js';
 import { Secret } from '../../../src/core/secret.js';
 import type { AttemptOutcome } from '../../../src/gateway/rank.js';
 import { limitsOf, tagBudgetsOf } from '../../../src/gateway/channels/declared-limits.js';
@@ -16,12 +17,13 @@ const T0 = 1_800_000_000_000;
 const PRICE = 10;
 
 /** Nodes that share one store, and a clock that the test turns. */
-function fleet(count = 1) {
+function fleet(count = 1, answers?: ShareStore['takeShare']) {
   const state = { nowMs: T0, asks: 0, away: false, returned: Promise.resolve() };
   const taken = new Map<string, ShareState>();
   const store: ShareStore = {
-    takeShare: (name: string, ask: ShareAsk) => {
+    takeShare: (name: string, ask: ShareAsk, nowMs: number) => {
       state.asks += 1;
+      if (answers !== undefined) return answers(name, ask, nowMs);
       if (state.away) return Promise.reject(new StoreUnavailableError('away'));
       const { next, answer } = takeShare(taken.get(name) ?? NO_SHARES, ask, state.nowMs);
       taken.set(name, next);
@@ -151,6 +153,38 @@ describe('a limit that nodes share', () => {
     }
 
     expect(through).toBe(expected);
+  });
+
+  it('of which another one is used up takes nothing', async () => {
+    const { nodes } = fleet();
+    const both = channel({ requestsPerMinute: 20, budget: 2 * PRICE });
+
+    expect(await passed(nodes, both, 12)).toBe(2);
+
+    const [requests] = both.limits;
+    if (requests === undefined) throw new Error('there are two');
+    expect(await passed(nodes, { ...both, limits: [requests] }, 20)).toBe(18);
+  });
+
+  it('is asked about once for each call while the store is away, and not in the background as well', async () => {
+    const { nodes, state } = fleet();
+    state.away = true;
+
+    for (let call = 0; call < 5; call += 1)
+      await passed(nodes, channel({ requestsPerMinute: 1_000 }), 1);
+
+    expect(state.asks).toBe(5);
+  });
+
+  it('keeps nobody waiting who has left, though the store never answers', async () => {
+    const { nodes } = fleet(1, () => new Promise(() => undefined));
+    const scope = createScope(Date.now(), 60_000);
+    const taking = nodes[0]?.take(channel({ requestsPerMinute: 2 }), job({ scope }));
+
+    scope.end('client_gone');
+    scope.release();
+
+    await expect(taking).rejects.toMatchObject({ code: 'client_closed_request' });
   });
 
   it('lets calls through while the store is away, and says so', async () => {
@@ -296,6 +330,22 @@ describe('a budget of a channel', () => {
     expect([...taken.keys()].join()).not.toMatch(/aaaa|bbbb/);
     // The channel itself has none.
     expect(nodes[0]?.outOf(route, 0)).toBeUndefined();
+  });
+
+  it('of a key is at hand as before when the channels have changed', async () => {
+    const { nodes, state } = fleet();
+    const credentials = { apiKey: new Secret('key-one-aaaa\nkey-two-bbbb') };
+    const { route } = offer(1, { keyRequestsPerMinute: 6_000, provider: 'cohere', credentials });
+    const [key] = route.keys ?? [];
+    if (key === undefined) throw new Error('there are two');
+    const take = () => nodes[0]?.takeWithKey(route.channel, key, job());
+    await take();
+    const { asks } = state;
+
+    nodes[0]?.keepOnly([route]);
+
+    expect(await take()).toMatchObject({ kind: 'taken' });
+    expect(state.asks).toBe(asks);
   });
 
   it('is forgotten with its channel', async () => {

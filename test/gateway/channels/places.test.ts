@@ -9,7 +9,7 @@ const T0 = 1_800_000_000_000;
 
 /** Nodes that share one store, and a clock that the test turns. */
 function fleet(count: number) {
-  const state = { nowMs: T0, asks: 0, away: false };
+  const state = { nowMs: T0, asks: 0, away: false, answerMs: 0 };
   let holders: readonly PlaceHolder[] = [];
   const store: PlaceStore = {
     askPlaces: async (_name, ask) => {
@@ -19,6 +19,7 @@ function fleet(count: number) {
       holders = next;
       // The answer takes a moment, in which calls begin and end.
       await new Promise((resolve) => setImmediate(resolve));
+      state.nowMs += state.answerMs;
       return answer;
     },
   };
@@ -221,5 +222,52 @@ describe('a bound on calls in flight that nodes share', () => {
     ended.end('client_gone');
 
     await expect(waiting).rejects.toThrow('The client closed the connection.');
+  });
+});
+
+describe('places that a node holds in advance', () => {
+  const first = (made: ReturnType<typeof fleet>): ChannelPlaces => {
+    const [node] = made.nodes;
+    if (node === undefined) throw new Error('there is one');
+    return node;
+  };
+
+  it('lapse five seconds after the question, however long its answer took', async () => {
+    const made = fleet(1);
+    const node = first(made);
+    made.state.answerMs = 2_000;
+    expect(await node.take(channel(8), scope())).toBe(true);
+
+    made.state.nowMs += 2_999;
+    expect(node.takeNow(channel(8))).toBe(true);
+    node.leave(channel(8));
+    made.state.nowMs += 1;
+    expect(node.takeNow(channel(8))).toBe(false);
+  });
+
+  it('are no more than a limit that was lowered meanwhile', async () => {
+    const made = fleet(1);
+    const node = first(made);
+    expect(await begun([node], 10, 10)).toEqual([10]);
+    for (let call = 0; call < 10; call += 1) node.leave(channel(10));
+
+    expect([1, 2, 3].map(() => node.takeNow(channel(2)))).toEqual([true, true, false]);
+  });
+
+  it('are not asked for on behalf of a caller that has left', async () => {
+    const made = fleet(1);
+    const node = first(made);
+    const leaving = createScope(Date.now(), 60_000);
+    const taking = node.take(channel(4), leaving);
+    leaving.end('client_gone');
+    leaving.release();
+
+    await expect(taking).rejects.toMatchObject({ code: 'client_closed_request' });
+    await settled();
+    for (let time = 0; time < 4; time += 1) await made.renewed();
+
+    expect(made.holders()).toEqual([]);
+    // A limit that nobody uses is forgotten, and nothing is renewed any more.
+    expect(made.renewals).toEqual([]);
   });
 });

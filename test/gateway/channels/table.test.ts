@@ -298,20 +298,27 @@ describe('the channels of a node', () => {
 
   it('are checked within the bound even if no change is announced', async () => {
     const { deps, store } = management;
-    const table = openTable({
-      now: Date.now,
-      stalenessMs: 300,
-      store: { ...store, watchChannels: () => () => undefined },
-    });
-    await table.start();
-    // What its start still had to look at has been looked at.
-    await new Promise((resolve) => setImmediate(resolve));
-    await table.refresh();
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      const table = openTable({
+        now: Date.now,
+        stalenessMs: 300,
+        store: { ...store, watchChannels: () => () => undefined },
+      });
+      await passing(table.start());
+      // What its start still had to look at has been looked at.
+      await passing(table.refresh());
+      await createChannel(deps, { ...TEI, name: 'silent' }, OPERATOR);
+      expect(namesIn(table)).toEqual([]);
 
-    await createChannel(deps, { ...TEI, name: 'silent' }, OPERATOR);
+      await jest.advanceTimersByTimeAsync(300);
+      await new Promise((resolve) => setImmediate(resolve));
 
-    await until('the channel is known', () => namesIn(table).includes('silent'));
-    await table.stop();
+      expect(namesIn(table)).toEqual(['silent']);
+      await passing(table.stop());
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('that have changed are reported as in force without waiting for the next look', async () => {
@@ -399,15 +406,19 @@ describe('the channels of a node', () => {
     await createChannel(deps, { ...TEI, name: 'kept' }, OPERATOR);
     const heard: string[] = [];
     let isEmptied = false;
+    let lost = 0;
     const table = openTable({
       onNews: ({ memory }) => heard.push(memory),
       store: {
         ...store,
         syncNode: async (report) => {
           const news = await store.syncNode(report);
-          return isEmptied ? { ...news, memory: 'emptied' } : news;
+          if (!isEmptied) return news;
+          const snapshot = { ...(await store.loadChannels()), version: 99, channels: [] };
+          return { ...news, memory: 'emptied', snapshot };
         },
       },
+      onStoreLost: () => (lost += 1),
     });
     await table.refresh();
     await new Promise((resolve) => setImmediate(resolve));
@@ -420,5 +431,12 @@ describe('the channels of a node', () => {
 
     expect(heard).toEqual(['emptied']);
     expect(namesIn(table)).toEqual(['kept']);
+    expect(lost).toBe(0);
+
+    // Once it has channels again, whatever the node remembers of it may be of another time.
+    isEmptied = false;
+    await table.refresh();
+
+    expect(lost).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Secret } from '../../../src/core/secret.js';
 import { createScope } from '../../../src/gateway/scope.js';
 import { AccessTokens, type TokenReading } from '../../../src/gateway/transport/access-tokens.js';
@@ -373,3 +373,90 @@ function tokenOf(reading: TokenReading): string | undefined {
 function failureOf(reading: TokenReading | undefined) {
   return reading?.kind === 'failed' ? reading.failure : undefined;
 }
+
+describe('a token endpoint that fails again and again', () => {
+  /** Fails at each time at which a token may be asked for; resolves to how long each of the pauses was. */
+  async function pauses(
+    stub: ReturnType<typeof tokenEndpoint>,
+    failures: number,
+  ): Promise<number[]> {
+    const lasted: number[] = [];
+    for (let failure = 0; failure < failures; failure += 1) {
+      const reading = stub.cache.get(channel, source);
+      await stub.refuse(500, '');
+      await reading;
+      const told = await stub.cache.get(channel, source);
+      const pauseMs = told.kind === 'failed' ? (told.failure.retryAfterMs ?? 0) : 0;
+      lasted.push(pauseMs);
+      stub.clock.nowMs += pauseMs;
+    }
+    return lasted;
+  }
+
+  it('is asked after pauses of twice the length each time, of a minute at most', async () => {
+    const seconds = (await pauses(tokenEndpoint(), 8)).map((ms) => ms / 1_000);
+
+    expect(seconds).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it('begins with a short pause again once it has answered', async () => {
+    const stub = tokenEndpoint();
+    await pauses(stub, 3);
+    await held(stub);
+    stub.clock.nowMs += HOUR_MS;
+
+    expect(await pauses(stub, 1)).toEqual([1_000]);
+  });
+
+  it.each([
+    [408, 'transient'],
+    [500, 'transient'],
+    [503, 'transient'],
+    [429, 'busy'],
+    [400, 'misconfigured'],
+    [401, 'misconfigured'],
+    [404, 'misconfigured'],
+  ])('with %i is %s', async (status, kind) => {
+    const stub = tokenEndpoint();
+    const reading = stub.cache.get(channel, source);
+    await stub.refuse(status, '');
+
+    expect(await reading).toMatchObject({ kind: 'failed', failure: { kind, status } });
+  });
+});
+
+describe('a token that is waited for', () => {
+  it('leaves neither a listener nor a timer behind', async () => {
+    const stub = tokenEndpoint();
+    let listeners = 0;
+    const scope = {
+      ended: undefined,
+      onEnd: () => {
+        listeners += 1;
+        return () => (listeners -= 1);
+      },
+    };
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      const reading = stub.cache.get(channel, source, { scope, timeoutMs: 5_000 });
+      expect([listeners, jest.getTimerCount()]).toEqual([1, 1]);
+      await stub.answer('first');
+      expect(tokenOf(await reading)).toBe('first');
+
+      expect([listeners, jest.getTimerCount()]).toEqual([0, 0]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('is a new one where the settings of its channel have changed', async () => {
+    const stub = tokenEndpoint();
+    await held(stub);
+    const moved = { ...channel, endpoint: { ...endpoint(), settings: { region: 'eu' } } };
+
+    const reading = stub.cache.get(moved, source);
+    await stub.answer('of another region');
+
+    expect(tokenOf(await reading)).toBe('of another region');
+  });
+});

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { ProbeReport } from '../../../src/core/probe.js';
+import { ChannelCare, type ChannelCareDeps } from '../../../src/gateway/channels/care.js';
+import type { DutyStore } from '../../../src/store/store.js';
+import { offer } from '../../support/offers.js';
+
+/** When sick channels are looked after, by a clock that the test turns. */
+
+const EVERY_S = 100;
+const EVERY_MS = EVERY_S * 1_000;
+const RECHECK_MS = 1_000;
+const RETURN_MS = 500;
+const WORKS = { problem: undefined } as ProbeReport;
+const FAILS = { problem: { code: 'unreachable', message: '' } } as ProbeReport;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** A node that checks a channel of three models, and the only one that does. */
+function setUp(
+  answer: () => Promise<ProbeReport>,
+  takeDuty?: DutyStore['takeDuty'],
+): {
+  readonly care: ChannelCare;
+  readonly models: string[];
+  readonly checked: unknown[];
+  readonly pass: (ms: number) => Promise<void>;
+} {
+  const models: string[] = [];
+  const checked: unknown[] = [];
+  let duty = { note: '', dueAtMs: 0 };
+  const deps: ChannelCareDeps = {
+    store: {
+      takeDuty: takeDuty ?? (() => Promise.resolve({ isMine: true, ...duty })),
+      endDuty: (_name, note, nowMs, waitMs) => {
+        duty = { note, dueAtMs: nowMs + waitMs };
+        return Promise.resolve();
+      },
+      readDuty: () => Promise.resolve(undefined),
+      dropDuty: () => Promise.resolve(),
+    },
+    health: { checked: (...told) => checked.push(told), forget: () => undefined },
+    probe: (_channel, model) => {
+      models.push(model);
+      return answer();
+    },
+    freshness: { isFresh: () => true, ensureFresh: () => Promise.resolve() },
+    run: (_what, work) => void work().catch(() => undefined),
+    now: Date.now,
+    random: () => 0,
+    returns: { firstMs: RETURN_MS, longestMs: RETURN_MS },
+    recheckMs: RECHECK_MS,
+    onWell: () => Promise.resolve(),
+  };
+  const care = new ChannelCare(deps);
+  const { route } = offer(1, {
+    healthCheckS: EVERY_S,
+    models: { first: 'a', second: 'b', third: 'c' },
+  });
+  care.update([route]);
+  return { care, models, checked, pass: (ms) => jest.advanceTimersByTimeAsync(ms) };
+}
+
+describe('the checks of a channel', () => {
+  it('ask for each of its models in turn', async () => {
+    const { models, pass, care } = setUp(() => Promise.resolve(WORKS));
+
+    await pass(3 * EVERY_MS);
+    care.stop();
+
+    expect(models).toEqual(['first', 'second', 'third']);
+  });
+
+  it('are repeated soon after one that failed, and no sooner than they have to once that is believed', async () => {
+    const { models, checked, pass, care } = setUp(() => Promise.resolve(FAILS));
+
+    await pass(EVERY_MS);
+    expect([models.length, checked.length]).toEqual([1, 0]);
+    await pass(RECHECK_MS);
+    expect([models.length, checked.length]).toEqual([2, 1]);
+    await pass(EVERY_MS - 1);
+    care.stop();
+
+    expect(models).toHaveLength(2);
+  });
+
+  it('are begun again after a while where the store fails, and not at once', async () => {
+    let tries = 0;
+    const { pass, care } = setUp(
+      () => Promise.resolve(WORKS),
+      () => {
+        tries += 1;
+        return Promise.reject(new Error('the store is away'));
+      },
+    );
+
+    await pass(EVERY_MS);
+    expect(tries).toBe(1);
+    await pass(RETURN_MS - 1);
+    expect(tries).toBe(1);
+    await pass(1);
+    care.stop();
+
+    expect(tries).toBe(2);
+  });
+
+  it('of another node are heard of once each', async () => {
+    let note = { count: 1, failures: 2, kind: 'transient', atMs: 7 };
+    let looks = 0;
+    const { checked, pass, care } = setUp(
+      () => Promise.resolve(WORKS),
+      (_name, nowMs) => {
+        looks += 1;
+        return Promise.resolve({ isMine: false, note: JSON.stringify(note), dueAtMs: nowMs });
+      },
+    );
+
+    await pass(2 * EVERY_MS);
+    expect(looks).toBeGreaterThan(1);
+    expect(checked).toHaveLength(1);
+    note = { ...note, atMs: 8 };
+    await pass(EVERY_MS);
+    care.stop();
+
+    expect(checked).toHaveLength(2);
+  });
+
+  it('are not begun again while one is under way', async () => {
+    const { models, pass, care } = setUp(() => new Promise(() => undefined));
+
+    await pass(EVERY_MS);
+    await pass(1_000);
+    care.stop();
+
+    expect(models).toHaveLength(1);
+  });
+
+  it('leave no timer behind where they end after they were stopped', async () => {
+    let end: (report: ProbeReport) => void = () => undefined;
+    const { models, pass, care } = setUp(() => new Promise((resolve) => (end = resolve)));
+    await pass(EVERY_MS);
+    expect(models).toHaveLength(1);
+
+    care.stop();
+    end(WORKS);
+    await pass(0);
+
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
