@@ -1,18 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { makeRoute } from '../../src/gateway/channels/route.js';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
+import { returnDuty } from '../../src/core/outage.js';
 import { Secret } from '../../src/core/secret.js';
 import {
   copyChannel,
   createChannel,
   deleteChannel,
+  switchChannels,
   updateChannel,
 } from '../../src/management/channels.js';
 import { getChannel, listChannels } from '../../src/management/channel-views.js';
 import type { ChannelDraft, ChannelEdit } from '../../src/management/channel-edits.js';
 import type { DeclaredChannel, Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
-import { freshManagement, OPERATOR } from '../support/management.js';
+import { freshManagement, NOW, OPERATOR } from '../support/management.js';
 
 const UPSTREAM_KEY = 'the key of the upstream';
 
@@ -369,6 +371,26 @@ describe('channels', () => {
       undefined,
       'its own',
     ]);
+  });
+
+  it('that the gateway has disabled are copied as if they worked, and switched on without the duty to try them', async () => {
+    const { deps, store } = management;
+    const { channel } = await createChannel(deps, draft(), OPERATOR);
+    const outage = { reason: 'credentials_refused', message: 'invalid key', sinceMs: NOW } as const;
+    await store.updateChannels([{ id: channel.id, change: { status: 3, outage } }]);
+    const duty = returnDuty(channel.id, outage);
+    await store.endDuty(duty, '2', NOW, 60_000);
+
+    const copied = await copyChannel(deps, channel.id, {}, OPERATOR);
+    const switched = await switchChannels(deps, [channel.id], true, OPERATOR);
+
+    const { channels } = await store.loadChannels();
+    expect(channels.map(({ id, status, outage }) => [id, status, outage])).toEqual([
+      [channel.id, 1, undefined],
+      [copied.channel.id, 1, undefined],
+    ]);
+    expect(switched).toMatchObject({ ids: [channel.id], autoDisabled: [channel.id] });
+    expect(await store.readDuty(duty)).toBeUndefined();
   });
 
   it('of the configuration are copied without the credentials that are there alone', async () => {

@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import { verifyPassword } from '../../src/management/passwords.js';
 import { OURSELVES } from '../../src/management/scrypt-thread.js';
-import { ensureRoot, findRoot, findUser, updateUser } from '../../src/management/users.js';
+import {
+  adminNames,
+  createUser,
+  ensureRoot,
+  findRoot,
+  findUser,
+  updateUser,
+} from '../../src/management/users.js';
 import { freshManagement } from '../support/management.js';
 
 const ROOT = { username: 'root', password: undefined, quota: 1_000_000 };
@@ -81,6 +88,90 @@ describe('updateUser', () => {
 
     expect((await store.getUser(admin.id, deps.now()))?.quota).toBe(1_000_000);
     expect((await updateUser(deps, root.id, { quota }, root)).quota).not.toBe(1_000_000);
+  });
+});
+
+describe('who may change an account', () => {
+  const management = freshManagement();
+
+  it.each([
+    { quota: { add: 1 } },
+    { budget: 5 },
+    { budgetPeriod: 'week' },
+    { budgetTimeZone: 'UTC' },
+    { role: 1 },
+    { enabled: false },
+  ] as const)('is not an admin whose own it is: %j', async (edit) => {
+    const { deps, store } = management;
+    const admin = await management.createUser('admin', 10);
+    const before = await store.getUser(admin.id, deps.now());
+
+    await expect(updateUser(deps, admin.id, edit, admin)).rejects.toMatchObject({
+      code: 'permission_denied',
+    });
+
+    expect(await store.getUser(admin.id, deps.now())).toEqual(before);
+  });
+
+  it('is no admin whom the account has caught up with meanwhile', async () => {
+    const { deps, store } = management;
+    const admin = await management.createUser('admin', 10);
+    const target = await management.createUser('target');
+    // Root makes the account an admin between the admin's look at it and the write.
+    const during = {
+      ...deps,
+      store: {
+        ...store,
+        getUser: async (id: number, nowMs: number) => {
+          const user = await store.getUser(id, nowMs);
+          await store.updateUser(id, { role: 10 }, nowMs);
+          return user;
+        },
+      },
+    };
+
+    await expect(updateUser(during, target.id, { enabled: false }, admin)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+
+    expect(await store.getUser(target.id, deps.now())).toMatchObject({ role: 10, enabled: true });
+  });
+
+  it('is audited with the balance before and after', async () => {
+    const { deps } = management;
+    const root = await management.createUser('boss', 100);
+    const target = await management.createUser('target');
+
+    await updateUser(deps, target.id, { quota: { add: 500 } }, root);
+
+    const [entry] = (await management.audited()).slice(-1);
+    expect(entry?.changes).toEqual([
+      expect.objectContaining({ member: 'quota', before: 1_000_000, after: 1_000_500 }),
+    ]);
+  });
+
+  it.each([1, 5, 10] as const)('keeps names like root’s from accounts of role %i', async (role) => {
+    const { deps } = management;
+    const root = await management.createUser('boss', 100);
+
+    await expect(
+      createUser(deps, { username: 'r00t', password: 'a password of a test', role }, root),
+    ).rejects.toMatchObject({ code: 'invalid_request', param: 'username' });
+  });
+});
+
+describe('adminNames', () => {
+  const management = freshManagement();
+
+  it('has those whose accounts are in use, the highest first', async () => {
+    const { deps, store } = management;
+    await management.createUser('boss', 100);
+    await management.createUser('admin', 10);
+    const gone = await management.createUser('gone', 10);
+    await store.updateUser(gone.id, { enabled: false }, deps.now());
+    await management.createUser('somebody');
+
+    expect(await adminNames(deps)).toEqual(['boss', 'admin']);
   });
 });
 
