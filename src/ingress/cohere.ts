@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { DocumentPart, Documents } from '../bytes/documents.js';
-import { ERRORS, type GatewayError } from '../core/errors.js';
+import type { GatewayError } from '../core/errors.js';
 import type { JsonFragment } from '../bytes/fragment.js';
 import { joinReply, quoted, SizedText } from '../bytes/encode.js';
 import type { RerankOptions, RerankRequest } from '../core/rerank.js';
@@ -34,6 +34,7 @@ import {
   type Members,
 } from './read.js';
 import { MAIN_ROW, rowsText, rowsWithDocuments } from './rows.js';
+import { errorMember } from './write.js';
 
 const DOCUMENTS = listNames('documents');
 
@@ -227,11 +228,11 @@ function usageText({ usage, warnings, isDegraded }: Ranking): string {
 
 /** The body of an error, in one shape that every known client of this form reads. Without a request it has no id. */
 export function errorBody(error: GatewayError, requestId?: string): string {
-  const { message, code, param } = error;
+  const { message } = error;
   return JSON.stringify({
     message,
     detail: message,
-    error: { message, type: ERRORS[code].type, code, param: param ?? null },
+    error: errorMember(error),
     request_id: requestId,
   });
 }

@@ -4,6 +4,7 @@ import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
 import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, validate } from './read.js';
 import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
+import { errorMember } from './write.js';
 
 interface VoyageMembers {
   readonly model?: string | null;
@@ -64,5 +65,8 @@ export const voyage = defineDialect({
       model,
       usage: { total_tokens: ranking.usage.inputTokens },
     }),
-  error: ({ message }) => ({ body: JSON.stringify({ detail: message }) }),
+  // Voyage's own clients read `detail`, the AI SDK's community provider `error`.
+  error: (error) => ({
+    body: JSON.stringify({ detail: error.message, error: errorMember(error) }),
+  }),
 });

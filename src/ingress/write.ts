@@ -1,4 +1,4 @@
-import type { GatewayError } from '../core/errors.js';
+import { ERRORS, type GatewayError } from '../core/errors.js';
 import { JsonText, type JsonBody } from '../bytes/fragment.js';
 import type { RankedRow } from '../core/rerank.js';
 import type { Ranking } from './dialect.js';
@@ -80,16 +80,22 @@ export function isOfBody({ code, status }: GatewayError): boolean {
   );
 }
 
+/** An error as OpenAI's clients read it, and with them those of many other forms. */
+export function errorMember({ message, code, param }: GatewayError): object {
+  return { message, type: ERRORS[code].type, code, param: param ?? null };
+}
+
 /** Errors in the form of FastAPI servers: a list of faults for a body that does not fit, otherwise a sentence. */
 export function fastApiError(error: GatewayError): { body: string; status?: number } {
   const { message, code, param } = error;
+  const common = { message, error: errorMember(error) };
   if (!isOfBody(error) && code !== 'too_many_documents') {
-    return { body: JSON.stringify({ detail: message, message }) };
+    return { body: JSON.stringify({ detail: message, ...common }) };
   }
   const loc = param === undefined ? ['body'] : ['body', param];
   const type = code === 'too_many_documents' ? 'too_long' : 'value_error';
   return {
     status: 422,
-    body: JSON.stringify({ detail: [{ type, loc, msg: message }], message }),
+    body: JSON.stringify({ detail: [{ type, loc, msg: message }], ...common }),
   };
 }

@@ -7,8 +7,10 @@ import { createGateway, rerank } from 'ai';
 import { InferenceClient } from '@huggingface/inference';
 import Mixedbread from '@mixedbread/sdk';
 import { OpenRouter } from '@openrouter/sdk';
+import { createMixedbread } from 'mixedbread-ai-provider';
 import { Pinecone } from '@pinecone-database/pinecone';
 import Together from 'together-ai';
+import { createVoyage as createCommunityVoyage } from 'voyage-ai-provider';
 import { VoyageAIClient } from 'voyageai';
 import ZeroEntropy from 'zeroentropy';
 import { ACCESS_KEY_ID, BEST, DOCUMENTS, QUERY, startGateway } from './gateway.mjs';
@@ -82,6 +84,33 @@ describe('ai with @ai-sdk/voyage', () => {
     assert.equal(ranking[0].originalIndex, BEST);
   });
 });
+
+for (const [name, create] of [
+  ['voyage-ai-provider', createCommunityVoyage],
+  ['mixedbread-ai-provider', createMixedbread],
+]) {
+  describe(`ai with ${name}`, () => {
+    const ask = (id, apiKey = gateway.key) =>
+      rerank({
+        model: create({ baseURL: `${gateway.url}/v1`, apiKey }).reranking(id),
+        query: QUERY,
+        documents: DOCUMENTS,
+        topN: 2,
+        maxRetries: 0,
+      });
+
+    it('ranks texts', async () => {
+      const { ranking } = await ask('local');
+
+      assert.deepEqual([ranking.length, ranking[0].originalIndex], [2, BEST]);
+    });
+
+    it('reads the message of an error', async () => {
+      await assert.rejects(ask('nobody'), /nobody/);
+      await assert.rejects(ask('local', WRONG_KEY), /API key/);
+    });
+  });
+}
 
 describe('ai with its gateway', () => {
   it('ranks texts and objects', async () => {
