@@ -84,7 +84,10 @@ export const cohere = defineDialect<undefined>({
     '/v1/rerank',
     // Paths that clients made for other hosts of this form call.
     '/v1/reranks',
-    '/inference/v1/rerank',
+    // Lemonade's names for it.
+    '/api/v1/reranking',
+    '/api/v1/reranker',
+    '/v1/reranker',
     '/compatible-api/v1/reranks',
     '/providers/cohere/v2/rerank',
     '/openai/v1/rerank',
@@ -128,6 +131,13 @@ export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
     (item, index) => readDocument(item, index, fields),
   );
   return toRequest(members, documents);
+}
+
+/** The same, for forms that return each document unless the request declines it. */
+export function parseWithDocuments(request: IngressRequest): ParsedRerank<undefined> {
+  const parsed = parseRerank(request);
+  const { return_documents: wanted } = request.members(DOCUMENTS);
+  return { ...parsed, returnDocuments: wanted == null || parsed.returnDocuments };
 }
 
 function checkMembers(request: IngressRequest, value: Members): RerankMembers {

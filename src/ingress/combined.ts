@@ -1,6 +1,8 @@
 import { encodeReply } from '../bytes/encode.js';
+import type { JsonBody } from '../bytes/fragment.js';
+import type { RerankRequest } from '../core/rerank.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
-import { defineDialect } from './dialect.js';
+import { defineDialect, type Ranking } from './dialect.js';
 import { listNames } from './read.js';
 import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
 
@@ -21,22 +23,30 @@ export const combined = defineDialect({
     const isCount = Number.isSafeInteger(topK) && (topK as number) >= 1;
     return isCount ? { ...parsed, topN: Math.min(topK as number, parsed.topN) } : parsed;
   },
-  reply: (id, { model, documents, returnDocuments }, ranking) =>
+  reply: (id, request, ranking) =>
     encodeReply({
       id,
-      model,
-      results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
-      data: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, AS_TEXT),
+      ...rowsTwice(request, ranking),
       meta: {
         api_version: { version: '2' },
         billed_units: { search_units: ranking.usage.searchUnits },
         tokens: { input_tokens: ranking.usage.inputTokens, output_tokens: 0 },
       },
-      usage: {
-        prompt_tokens: ranking.usage.inputTokens,
-        completion_tokens: 0,
-        total_tokens: ranking.usage.inputTokens,
-      },
     }),
   error: cohere.error,
 });
+
+/** The model, the rows as `results` and as `data`, where documents are strings, and the usage. */
+export function rowsTwice(
+  { model, documents, returnDocuments }: RerankRequest,
+  ranking: Ranking,
+): Readonly<Record<string, JsonBody>> {
+  const echoed = returnDocuments ? documents : undefined;
+  const { inputTokens } = ranking.usage;
+  return {
+    model,
+    results: rowsJson(ranking, MAIN_ROW, echoed),
+    data: rowsJson(ranking, MAIN_ROW, echoed, AS_TEXT),
+    usage: { prompt_tokens: inputTokens, completion_tokens: 0, total_tokens: inputTokens },
+  };
+}

@@ -2,6 +2,7 @@
 
 import sys
 
+import any_llm
 import boto3
 import botocore.exceptions
 import cohere
@@ -9,6 +10,7 @@ import dashscope
 import isaacus
 import mixedbread
 import pinecone
+import requests
 import voyageai
 import zeroentropy
 
@@ -39,6 +41,48 @@ def try_cohere():
     results = ask(KEY).results
     assert [len(results), results[0].index] == [2, BEST]
     rejected(cohere.UnauthorizedError, lambda: ask(WRONG_KEY))
+
+
+def try_jina():
+    """As pymilvus-model's Jina reranker does it, whose other dependencies would take gigabytes."""
+
+    def ask(key):
+        headers = {"Authorization": f"Bearer {key}", "Accept-Encoding": "identity"}
+        body = {"query": QUERY, "documents": DOCUMENTS, "model": "local", "top_n": 2}
+        reply = requests.post(f"{URL}/jina/v1/rerank", json=body, headers=headers).json()
+        if "results" not in reply:
+            raise RuntimeError(reply["detail"])
+        return [(row["document"]["text"], row["relevance_score"], row["index"]) for row in reply["results"]]
+
+    results = ask(KEY)
+    assert [len(results), results[0][0], results[0][2]] == [2, DOCUMENTS[BEST], BEST]
+    assert "API key" in str(rejected(RuntimeError, lambda: ask(WRONG_KEY)))
+
+
+def try_vllm():
+    """As MaxKB's vLLM model did it: Cohere's client, whose replies it takes to have documents."""
+    client = cohere.Client(KEY, base_url=f"{URL}/vllm")
+    results = client.rerank(model="local", query=QUERY, documents=DOCUMENTS, top_n=2).results
+    assert [len(results), results[0].document.text] == [2, DOCUMENTS[BEST]]
+
+
+def try_fireworks():
+    """any-llm, which reads `data`."""
+
+    def ask(key):
+        return any_llm.rerank(
+            "local",
+            QUERY,
+            DOCUMENTS,
+            provider="fireworks",
+            api_key=key,
+            api_base=f"{URL}/inference/v1",
+            top_n=2,
+        )
+
+    results = ask(KEY).results
+    assert [len(results), results[0].index] == [2, BEST]
+    assert "API key" in str(rejected(Exception, lambda: ask(WRONG_KEY)))
 
 
 def try_voyage():
