@@ -4,10 +4,14 @@ import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './
 import { readErrorMessage } from './reply.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
-/** A spent budget is reported with 400 or 429; it is neither the caller's fault nor temporary. */
+/**
+ * A spent budget is reported with 400 or 429, and a wrong key, where there is no database to look it up in, with 400: neither is the
+ * caller's fault, nor temporary.
+ */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   const { status } = reply;
-  return (status === 400 || status === 429) && /budget/i.test(readErrorMessage(reply))
+  return (status === 400 || status === 429) &&
+    /budget|no connected db/i.test(readErrorMessage(reply))
     ? 'misconfigured'
     : undefined;
 }

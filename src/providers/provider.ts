@@ -248,6 +248,11 @@ export type Prompts = (name: string) => string | undefined;
 export interface ComposedProvider extends HttpBase {
   /** @throws RankingFault if the request cannot be ranked this way, CredentialError if the channel is at fault. */
   readonly rounds: (call: UpstreamCall, tools: RankerTools) => Rounds;
+  /** If servers have the route in two places, and a reply shows that it is not in this one: the settings that lead to the other. */
+  readonly otherPlace?: (
+    reply: { readonly status: number; readonly text: string },
+    call: UpstreamCall,
+  ) => Readonly<Record<string, SettingValue>> | undefined;
   /** Whether replies are mostly vectors: then lists of numbers are read as such, and long texts when they are needed. */
   readonly answersVectors?: boolean;
   /** Tokens that ranking a list may take, prompts and answers included: reserved before the actual number is known. */

@@ -58,6 +58,47 @@ function startEmbeddings(dimensions: () => number): Promise<TestUpstream> {
 const inputsOf = ({ seen }: TestUpstream): string[] =>
   seen.flatMap(({ body }) => (JSON.parse(body) as { input: string[] }).input);
 
+describe('embeddings of a server that has the route without a version', () => {
+  it('are fetched there, for each call of a ranking', async () => {
+    const infinity = await startUpstream(({ path, body }, res) => {
+      if (path !== '/embeddings') {
+        sendJson(res, { detail: 'Not Found' }, 404);
+        return;
+      }
+      const { input } = JSON.parse(body) as { input: string[] };
+      const data = input.map((text, index) => ({ index, embedding: [1, text.length] }));
+      sendJson(res, { data, usage: { total_tokens: input.length } });
+    });
+    const { key } = await start([channel('embeddings', { base_url: infinity.url })]);
+
+    const reply = await gateway.post(key, {
+      model: 'any',
+      query: 'number 7',
+      documents: documentsOf(0, 300),
+      top_n: 3,
+    });
+    await infinity.close();
+
+    expect(reply.status).toBe(200);
+    const found = infinity.seen.filter(({ path }) => path === '/embeddings');
+    expect(
+      found.flatMap(({ body }) => (JSON.parse(body) as { input: string[] }).input),
+    ).toHaveLength(301);
+  });
+
+  it('are not looked for there because of an unknown model', async () => {
+    const server = await startUpstream((_request, res) =>
+      sendJson(res, { error: { message: 'The model `some-model` does not exist.' } }, 404),
+    );
+    const { key } = await start([channel('embeddings', { base_url: server.url })]);
+
+    await gateway.post(key, { model: 'any', query: 'q', documents: ['a', 'b'] });
+    await server.close();
+
+    expect(new Set(server.seen.map(({ path }) => path))).toEqual(new Set(['/v1/embeddings']));
+  });
+});
+
 describe('vectors that are remembered', () => {
   const ask = (key: string, documents: readonly string[], query = 'number 7') =>
     gateway.post(key, { model: 'any', query, documents, top_n: 3 });

@@ -70,13 +70,14 @@ function explainReply(
       `There is no such path (${status}). Check the path of base_url, that provider "${provider.id}" is what runs there, and that the server was started for reranking.${page ? '' : said}`,
     );
   }
+  if (page && [502, 503, 504].includes(status)) return explainProxy(status);
   if (page) {
     return problem(
       'web_page',
       `A web page came back instead of JSON (${status}). base_url leads to a site, a login or a proxy in front of the server, not to its API.`,
     );
   }
-  if (status === 401 || (status === 403 && !namesModel(failure.message, upstreamModel))) {
+  if (isAboutKey(failure, status, upstreamModel)) {
     return problem(
       'wrong_key',
       Object.keys(endpoint.credentials).length === 0
@@ -118,6 +119,19 @@ function explainReply(
     case 'transient':
       return problem('upstream_fault', `The server failed (${status}). Look at its log.${said}`);
   }
+}
+
+/** A page with such a status is written by a proxy in front of the server. */
+function explainProxy(status: number): ProbeProblem {
+  return status === 504
+    ? problem(
+        'timeout',
+        'A proxy in front of the server gave up waiting (504). If the server loads the model first, try again; if it is slow, raise the time limit of the proxy.',
+      )
+    : problem(
+        'upstream_fault',
+        `A proxy answered in place of the server (${status}), which is down, starting or overloaded. Look at the logs of both.`,
+      );
 }
 
 function silentProblem(where: string, { channel: { timeoutMs } }: Route): ProbeProblem {
@@ -206,6 +220,15 @@ function speaksJson({ text }: RawReply): boolean {
 
 function isPage({ headers, text }: RawReply): boolean {
   return /\bhtml\b/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)\b/i.test(text);
+}
+
+/** What servers say of a key that answer with 400; LiteLLM without a database says the first of any key but its main one. */
+const KEY_REFUSED =
+  /no connected db|api[ _]?key (?:is )?(?:not valid|invalid)|invalid api[ _]?key/i;
+
+function isAboutKey({ message }: UpstreamFailure, status: number, model: string): boolean {
+  if (status === 403) return !namesModel(message, model);
+  return status === 401 || (status === 400 && KEY_REFUSED.test(message));
 }
 
 function namesModel(message: string, model: string): boolean {

@@ -24,7 +24,7 @@ import {
 import { createProbe, type ProbeDeps } from './probe.js';
 import { joinPaths } from '../channels/route.js';
 import type { Scope } from '../scope.js';
-import { readSigns, type AskSign, type Signs } from './signs.js';
+import { readSigns, rerankersOf, soundsEmbedding, type AskSign, type Signs } from './signs.js';
 import { TransportError, type UpstreamRequest } from '../transport/transport.js';
 import type { Upstream } from '../transport/upstream.js';
 
@@ -172,10 +172,11 @@ interface Trial {
 
 /** As each provider that ranks by one request. */
 function asReranker(server: UnknownServer, signs: Signs, isHosted: boolean): Trial[] {
+  const [likeliest = signs.models[0]] = rerankersOf(signs);
   return behindHttp(isHosted)
     .filter(({ rounds }) => rounds === undefined)
     .map((provider) => {
-      const model = server.model ?? signs.models[0] ?? provider.exampleModels[0] ?? 'default';
+      const model = server.model ?? likeliest ?? provider.exampleModels[0] ?? 'default';
       return { provider, channel: channelFor(provider, server, model), model };
     });
 }
@@ -185,7 +186,7 @@ function asAnyModel(server: UnknownServer, signs: Signs, isHosted: boolean): Tri
   return behindHttp(isHosted)
     .filter(({ rounds }) => rounds !== undefined)
     .flatMap((provider) => {
-      const listed = signs.models.filter((name) => EMBEDS.test(name) === isEmbedding(provider));
+      const listed = signs.models.filter((name) => soundsEmbedding(name) === isEmbedding(provider));
       const named = server.model === undefined ? listed.slice(0, MOST_MODELS) : [server.model];
       const models = named.length === 0 ? [signs.models[0] ?? provider.exampleModels[0]] : named;
       return models.map((model = 'default') => ({
@@ -196,8 +197,6 @@ function asAnyModel(server: UnknownServer, signs: Signs, isHosted: boolean): Tri
     });
 }
 
-/** What embedding models are called. */
-const EMBEDS = /embed|minilm|colbert|nomic|arctic|\b(?:e5|bge|gte|jina|mxbai)\b/i;
 /** Of each kind: a server may list hundreds. */
 const MOST_MODELS = 2;
 

@@ -8,7 +8,7 @@ import type { ProbeReport } from '../../core/probe.js';
 import { camelKeys } from '../../core/records.js';
 import { findProvider } from '../../providers/index.js';
 import type { Provider } from '../../providers/provider.js';
-import type { Signs } from './signs.js';
+import { rerankersOf, type Signs } from './signs.js';
 
 /** If more than this many rank alike, nobody can say which one it is. */
 const FEW = 2;
@@ -41,15 +41,17 @@ export function conclude(tested: readonly Tested[], signs: Signs, requests: numb
   const says = new Set(signs.providers);
   const named = ranking.find(({ provider }) => says.has(provider.id))?.provider.id;
   const candidates = [
-    ...ranking.map(({ provider: { id } }) => {
-      if (says.has(id)) return found(id, 'certain', 'It says so itself, and ranks accordingly.');
-      if (named !== undefined) {
-        return found(id, 'possible', `It ranks this way, but says that it is ${named}.`);
-      }
-      return working.size <= FEW
-        ? found(id, 'likely', 'It ranks this way, and hardly any other provider fits.')
-        : found(id, 'possible', `It ranks this way, but so do ${working.size - 1} others.`);
-    }),
+    ...ranking
+      .filter(({ provider: { id } }) => named === undefined || says.has(id) || GENERAL.includes(id))
+      .map(({ provider: { id } }) => {
+        if (says.has(id)) return found(id, 'certain', 'It says so itself, and ranks accordingly.');
+        if (named !== undefined) {
+          return found(id, 'possible', `It ranks this way, but says that it is ${named}.`);
+        }
+        return working.size <= FEW
+          ? found(id, 'likely', 'It ranks this way, and hardly any other provider fits.')
+          : found(id, 'possible', `It ranks this way, but so do ${working.size - 1} others.`);
+      }),
     ...signs.providers
       .filter((id) => !working.has(id) && tested.some(({ provider }) => provider.id === id))
       .map((id) => found(id, 'possible', 'It says so itself, but does not rank this way.')),
@@ -58,7 +60,7 @@ export function conclude(tested: readonly Tested[], signs: Signs, requests: numb
   return {
     candidates,
     ranked: best?.model,
-    models: signs.models,
+    models: best === undefined ? signs.models : rerankersOf(signs),
     mostDocuments: signs.mostDocuments,
     scale: best?.ranking?.scale.observed,
     order: best?.ranking?.order,

@@ -5,6 +5,8 @@ export interface Signs {
   /** Providers that it says it is. */
   readonly providers: readonly string[];
   readonly models: readonly string[];
+  /** What it says of its models: whether they rerank. Of others it says nothing. */
+  readonly reranks: ReadonlyMap<string, boolean>;
   readonly mostDocuments: number | undefined;
 }
 
@@ -63,6 +65,17 @@ const QUESTIONS: readonly Question[] = [
     read: (reply) => ({ models: reply.field('models').map((item) => item.field('name').string()) }),
   },
   {
+    path: '/health/liveliness',
+    read: (reply) => ({ providers: reply.string() === "I'm alive!" ? ['litellm'] : [] }),
+  },
+  {
+    // LiteLLM: what each of its models is for.
+    path: '/v1/model/info',
+    read: (reply) => ({
+      reranks: reranksOf(reply.field('data'), 'model_name', (item) => item.field('model_info')),
+    }),
+  },
+  {
     path: '/version',
     read: (reply) => {
       reply.field('version').string();
@@ -93,8 +106,41 @@ function readModels(reply: Json): Partial<Signs> {
   const owners = items.map((item) => String(item.maybe('owned_by').value));
   return {
     models: items.map((item) => item.field('id').string()),
+    reranks: reranksOf(items, 'id', (item) => item),
     providers: owners.filter((owner) => OWNERS.has(owner)),
   };
+}
+
+/** Which of the listed models rerank: Infinity, Xinference, LiteLLM and gateways such as this say what each is for. */
+function reranksOf(items: Json, name: string, aboutOf: (item: Json) => Json): Map<string, boolean> {
+  const told = new Map<string, boolean>();
+  items.map((item) => {
+    const about = aboutOf(item);
+    const capabilities = about.maybe('capabilities');
+    const kinds = capabilities.isArray()
+      ? capabilities.map(({ value }) => value)
+      : [about.maybe('model_type').value, about.maybe('mode').value];
+    const words = kinds.filter((kind) => typeof kind === 'string');
+    const isReranker = words.some((word) => word.includes('rerank'));
+    if (words.length > 0) told.set(item.field(name).string(), isReranker);
+  });
+  return told;
+}
+
+/** What rerankers are called, and what embedding models are. */
+const RERANKS = /rerank|cross-encoder|ms-marco/i;
+const EMBEDS = /embed|minilm|colbert|nomic|arctic|\b(?:e5|bge|gte|jina|mxbai)\b/i;
+
+/** Whether a model embeds, judging by its name. */
+export function soundsEmbedding(model: string): boolean {
+  return EMBEDS.test(model);
+}
+
+/** The models of a server that may rerank, the likeliest first: what it says of them counts, or else their names. */
+export function rerankersOf({ models, reranks }: Signs): readonly string[] {
+  const may = (model: string) => reranks.get(model) ?? (RERANKS.test(model) || !EMBEDS.test(model));
+  const chances = (model: string) => Number(reranks.get(model) ?? RERANKS.test(model));
+  return models.filter(may).sort((one, other) => chances(other) - chances(one));
 }
 
 /** A reply to one of the questions; `undefined` if none came, or one without JSON. */
@@ -104,16 +150,18 @@ export type AskSign = (path: string) => Promise<Json | undefined>;
 export async function readSigns(ask: AskSign): Promise<Signs> {
   const providers = new Set<string>();
   const models = new Set<string>();
+  const reranks = new Map<string, boolean>();
   let mostDocuments: number | undefined;
   for (const { path, read } of QUESTIONS) {
     const told = readOne(await ask(path), read);
     for (const provider of told.providers ?? []) providers.add(provider);
     for (const model of told.models ?? []) models.add(model);
+    for (const [model, does] of told.reranks ?? []) reranks.set(model, does);
     mostDocuments ??= told.mostDocuments;
   }
   // This gateway answers like other servers too; only its list of models says what it really is.
   const named = providers.has(GATEWAY) ? [GATEWAY] : [...providers];
-  return { providers: named, models: [...models], mostDocuments };
+  return { providers: named, models: [...models], reranks, mostDocuments };
 }
 
 function readOne(reply: Json | undefined, read: Question['read']): Partial<Signs> {

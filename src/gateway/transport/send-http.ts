@@ -199,7 +199,15 @@ async function sendRounds(
     `${provider.id} ${route.origin}${route.pathOf(call)}`,
   );
   try {
-    const send = (body: JsonBody): Promise<RawReply> => post(call, body, calls);
+    let target = call;
+    const send = async (body: JsonBody): Promise<RawReply> => {
+      const asked = target;
+      const reply = await post(asked, body, calls);
+      const other = asked === call ? provider.otherPlace?.(reply, call) : undefined;
+      if (other === undefined) return reply;
+      target = { ...call, settings: { ...call.settings, ...other } };
+      return post(target, body, calls);
+    };
     return await readRounds(provider, call, { ...deps.tools, vectors }, send, deps.now);
   } finally {
     calls.end('lost');

@@ -52,15 +52,28 @@ function encodingFormat(value: string): { readonly encodingFormat: SettingSpec }
 /** OpenAI's models by its API: large calls, as long as they have few enough tokens. */
 const openAiLimits = { batch: 512, batchBytes: 280_000, textTokens: { default: 8_191 } } as const;
 
+const PATH = '/v1/embeddings';
+
 /** Any server with OpenAI's route for embeddings. */
 export const embeddings = defineEmbeddings(api, {
-  ...pathSetting('/v1/embeddings'),
+  ...pathSetting(PATH),
   id: 'embeddings',
   title: 'Embeddings of any OpenAI-compatible server',
   baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
-  settings: { ...pathSetting('/v1/embeddings').settings, ...encodingFormat('') },
+  settings: {
+    path: {
+      type: 'string',
+      default: PATH,
+      describe: `path of the route, below the base URL; if a server has nothing at ${PATH}, /embeddings is tried`,
+    },
+    ...encodingFormat(''),
+  },
   headers: bearer,
+  otherPlace: ({ status, text }, { settings }) =>
+    status === 404 && settings.path === PATH && !/model/i.test(text)
+      ? { path: '/embeddings' }
+      : undefined,
   profile: { billing: 'none', isRelay: true, mayCountOtherUnits: true, truncates: false },
   exampleModels: ['intfloat/multilingual-e5-small', 'Qwen/Qwen3-Embedding-0.6B', 'BAAI/bge-m3'],
   notes: [

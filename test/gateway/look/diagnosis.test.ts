@@ -53,6 +53,8 @@ describe('a reply', () => {
     [300, 'invalid', '', 'redirected', /redirects elsewhere \(300\)/],
     [399, 'invalid', '', 'redirected', /redirects elsewhere \(399\)/],
     [400, 'rejected', 'too long', 'refused', /refuses the request \(400\)\. It says: too long$/],
+    [400, 'misconfigured', 'No connected db.', 'wrong_key', /key.*\(400\).*No connected db\.$/],
+    [400, 'rejected', 'API key not valid.', 'wrong_key', /\(400\).*It says: API key not valid/],
     [401, 'misconfigured', 'no such model', 'wrong_key', /asks for a key.*It says: no such model$/],
     [402, 'misconfigured', 'top up', 'no_credit', /no credit left \(402\)\. It says: top up$/],
     [403, 'misconfigured', 'denied', 'wrong_key', /\(403\)\. It says: denied$/],
@@ -70,6 +72,16 @@ describe('a reply', () => {
     [500, 'transient', 'oops', 'upstream_fault', /failed \(500\).*It says: oops$/],
   ])('of status %i that is %s and says “%s” is %s', (status, kind, words, code, message) => {
     expect(toldOf(status, kind, words)).toEqual(says(code, message));
+  });
+
+  it.each([
+    [504, 'timeout' as const, 'timeout', /gave up waiting \(504\)/],
+    [502, 'transient' as const, 'upstream_fault', /in place of the server \(502\)/],
+    [503, 'busy' as const, 'upstream_fault', /in place of the server \(503\)/],
+  ])('of status %i in a page is of a proxy', (status, kind, code, message) => {
+    const page = '<html><h1>The server is late</h1></html>';
+
+    expect(toldOf(status, kind, 'The server is late', page)).toEqual(says(code, message));
   });
 
   it('to a channel with a key that is refused blames the key', () => {

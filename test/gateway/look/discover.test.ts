@@ -97,6 +97,33 @@ describe('a server without a reranker', () => {
     }
   });
 
+  it('is asked where Infinity has its embeddings', async () => {
+    const infinity = await startUpstream(({ path, body }, res) => {
+      if (path === '/models') {
+        const model = { id: 'intfloat/e5', owned_by: 'infinity', capabilities: ['embed'] };
+        sendJson(res, { data: [model] });
+      } else if (path === '/rerank') {
+        const message = 'ModelNotDeployedError: model=`intfloat/e5` does not support `rerank`.';
+        sendJson(res, { error: { message, type: null, param: null, code: 400 } }, 400);
+      } else if (path === '/embeddings') {
+        const { input } = JSON.parse(body) as { input: string[] };
+        const data = input.map((text, index) => ({
+          index,
+          embedding: text.includes('France') ? [1, 0.1] : [0.1, 1],
+        }));
+        sendJson(res, { data, usage: { prompt_tokens: 9, total_tokens: 9 } });
+      } else sendJson(res, { detail: 'Not Found' }, 404);
+    });
+    try {
+      const { candidates, channel } = await discover({ baseUrl: infinity.url });
+
+      expect(candidates[0]).toMatchObject({ provider: 'embeddings', model: 'intfloat/e5' });
+      expect(channel).toMatchObject({ provider: 'embeddings', models: ['intfloat/e5'] });
+    } finally {
+      await infinity.close();
+    }
+  });
+
   it('is known by its public address too', async () => {
     const { candidates } = await discover({ baseUrl: 'https://api.openai.com/v1' });
 
@@ -191,6 +218,33 @@ describe('a server that says what it is', () => {
     ]);
     await guarded.close();
     await page.close();
+  });
+
+  it('has the models in the proposal that rerank, and no others', async () => {
+    const names = ['intfloat/e5', 'BAAI/bge-reranker-base', 'own'];
+    const kinds = [['embed'], ['rerank'], ['classify']];
+    const infinity = await startUpstream(({ path, body }, res) => {
+      if (path === '/models') {
+        const data = names.map((id, at) => ({ id, owned_by: 'infinity', capabilities: kinds[at] }));
+        sendJson(res, { data });
+      } else if (path === '/rerank') {
+        const { model, documents } = JSON.parse(body) as { model: string; documents?: string[] };
+        const results = documents?.map((text, index) => ({
+          index,
+          relevance_score: text.includes('Paris') ? 0.9 : 0.1,
+        }));
+        if (model === names[1] && results) sendJson(res, { results });
+        else sendJson(res, { error: { message: 'does not support `rerank`', code: 400 } }, 400);
+      } else sendJson(res, { detail: 'Not Found' }, 404);
+    });
+    try {
+      const { candidates, channel } = await discover({ baseUrl: infinity.url });
+
+      expect(candidates[0]).toMatchObject({ provider: 'infinity', certainty: 'certain' });
+      expect(channel?.models).toEqual([names[1]]);
+    } finally {
+      await infinity.close();
+    }
   });
 
   it('is known by a public address without being asked', async () => {

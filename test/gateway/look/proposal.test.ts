@@ -14,7 +14,12 @@ import {
 import type { Signs } from '../../../src/gateway/look/signs.js';
 import { findProvider } from '../../../src/providers/index.js';
 
-const SILENT: Signs = { providers: [], models: [], mostDocuments: undefined };
+const SILENT: Signs = {
+  providers: [],
+  models: [],
+  reranks: new Map(),
+  mostDocuments: undefined,
+};
 const SERVER: UnknownServer = {
   baseUrl: 'http://127.0.0.1:9',
   model: undefined,
@@ -80,6 +85,15 @@ describe('what signs and trials say together', () => {
       named('tei'),
       [['tei', 'possible']],
     ],
+    [
+      'it says so, and only general forms rank beside it',
+      [tried('litellm'), tried('jina'), tried('novita'), tried('cohere')],
+      named('litellm'),
+      [
+        ['litellm', 'certain'],
+        ['cohere', 'possible'],
+      ],
+    ],
     ['it says what was not tried', [tried('tei', 'refused')], named('vllm'), []],
   ])('%s', (_what, tested, signs, expected) => {
     expect(told(tested, signs)).toEqual(expected);
@@ -139,7 +153,7 @@ it('of providers that differ by their address alone, the first stands for all', 
 
 describe('the channel that is proposed', () => {
   it('has what its provider knows of what was given, and the limit that the server named', () => {
-    const signs: Signs = { providers: ['tei'], models: ['a', 'b'], mostDocuments: 32 };
+    const signs: Signs = { ...named('tei'), models: ['a', 'b'], mostDocuments: 32 };
     const { channel } = propose(conclude([tried('tei')], signs, 1), {
       ...SERVER,
       settings: { max_documents: 7, nonsense: 1 },

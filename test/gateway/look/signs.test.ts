@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Json } from '../../../src/core/json.js';
-import { readSigns } from '../../../src/gateway/look/signs.js';
+import { Json } from '../../../src/core/json/json.js';
+import { readSigns, rerankersOf } from '../../../src/gateway/look/signs.js';
 
 /** What a server says about itself that answers these paths, and no others. */
 const saying = (replies: Readonly<Record<string, unknown>>) =>
@@ -41,6 +41,13 @@ describe('what a server says about itself', () => {
     ],
     ['a bare list of models', { '/models': [{ id: 'm' }] }, [], ['m'], undefined],
     [
+      "LiteLLM's proxy",
+      { '/health/liveliness': "I'm alive!", '/v1/models': MODELS('openai') },
+      ['litellm'],
+      ['m'],
+      undefined,
+    ],
+    [
       'a gateway such as this',
       { '/version': { version: '1' }, '/v1/models': MODELS('rerank-gateway') },
       ['rerank-gateway'],
@@ -59,7 +66,7 @@ describe('what a server says about itself', () => {
   ] as const)(
     'is read from the replies of %s',
     async (_what, replies, providers, models, mostDocuments) => {
-      expect(await saying(replies)).toEqual({ providers, models, mostDocuments });
+      expect(await saying(replies)).toMatchObject({ providers, models, mostDocuments });
     },
   );
 
@@ -67,5 +74,43 @@ describe('what a server says about itself', () => {
     await expect(readSigns(() => Promise.reject(new TypeError('a fault')))).rejects.toThrow(
       'a fault',
     );
+  });
+});
+
+describe('the models that may rerank', () => {
+  it.each<[string, Readonly<Record<string, unknown>>, string[]]>([
+    [
+      'those of which Infinity says so',
+      {
+        '/v1/models': {
+          data: [
+            { id: 'intfloat/e5', owned_by: 'infinity', capabilities: ['embed'] },
+            { id: 'own/name', owned_by: 'infinity', capabilities: ['rerank'] },
+          ],
+        },
+      },
+      ['own/name'],
+    ],
+    [
+      'those of which LiteLLM says so, and those of which it says nothing',
+      {
+        '/v1/models': { data: ['gpt', 'ranks', 'other'].map((id) => ({ id })) },
+        '/v1/model/info': {
+          data: [
+            { model_name: 'gpt', model_info: { mode: 'chat' } },
+            { model_name: 'other', model_info: { mode: null } },
+            { model_name: 'ranks', model_info: { mode: 'rerank' } },
+          ],
+        },
+      },
+      ['ranks', 'other'],
+    ],
+    [
+      'the likeliest first by their names, without embedders, where the server says nothing',
+      { '/v1/models': { data: ['bge-m3', 'qwen3', 'bge-reranker-base'].map((id) => ({ id })) } },
+      ['bge-reranker-base', 'qwen3'],
+    ],
+  ])('are %s', async (_which, replies, expected) => {
+    expect(rerankersOf(await saying(replies))).toEqual(expected);
   });
 });

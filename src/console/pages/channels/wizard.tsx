@@ -341,7 +341,7 @@ function FindOut({
     onPick(provider, {
       base_url: provider.base_url === address ? '' : address,
       credentials: provider.credentials.some(({ name }) => name === 'api_key') ? credentials : {},
-      models: (found?.models ?? []).join('\n'),
+      models: modelsFound(found, provider.id).join('\n'),
     });
   return (
     <Form
@@ -370,6 +370,15 @@ function FindOut({
       {found === undefined ? null : <Found found={found} providers={providers} onPick={pick} />}
     </Form>
   );
+}
+
+/** The models to fill in: those of the proposal, if its provider was picked. */
+function modelsFound(
+  found: ReplyOf<'probeAddress'> | undefined,
+  picked: string,
+): readonly string[] {
+  const { channel, models = [] } = found ?? {};
+  return channel?.provider === picked ? channel.models : models;
 }
 
 function Found({
