@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.js';
-import { resolveModel, type Aliases } from '../core/model-names.js';
+import { isBuiltIn, resolveModel, type Aliases } from '../core/model-names.js';
 import type { TokenPolicy } from '../core/token.js';
 import { judgeModel, judgeTag } from './key-refusals.js';
 import type { ChannelTable } from './channels/table.js';
@@ -94,7 +94,10 @@ export function unservedError({ channels }: Routing, asked: string, target: Targ
   // An unusable channel serves nobody now, but will once it is fixed.
   for (const { channel } of unusable.get(target.model) ?? []) tags.add(channel.tag);
   if (tags.size === 0) {
-    return new GatewayError('model_not_found', `Model "${asked}" does not exist here.`, {
+    const advice = isBuiltIn(asked)
+      ? ' If the client has this name built in, make it an alias of a model: callers.aliases for all keys, or aliases of the key.'
+      : '';
+    return new GatewayError('model_not_found', `Model "${asked}" does not exist here.${advice}`, {
       param: 'model',
     });
   }

@@ -35,7 +35,11 @@ export async function firstStart(
       : `  password: ${root.password}   (shown only once)`,
   ];
   const key = config.store.redisUrl === undefined ? await firstKey(deps, root.user) : undefined;
-  if (key !== undefined) lines.push(`  first API key: ${key}   (shown only once)`);
+  if (key !== undefined) {
+    lines.push(
+      `  first API key: ${key}   (shown only once; it may send ${FIRST_KEY_RATE} requests a minute)`,
+    );
+  }
   print(`${lines.join('\n')}\n`);
   return { key };
 }

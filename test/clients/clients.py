@@ -1,5 +1,6 @@
 """The Python packages that applications use, against a gateway: `clients.py <url> <API key> <access key id>`."""
 
+import os
 import sys
 
 import any_llm
@@ -186,6 +187,30 @@ def try_boto3():
     assert [len(results), results[0]["index"]] == [2, BEST]
     error = rejected(botocore.exceptions.ClientError, lambda: ask(WRONG_KEY))
     assert error.response["Error"]["Code"] == "InvalidSignatureException"
+
+
+def try_environment():
+    """Clients that an application gives no base URL: variables lead them here."""
+    os.environ.update(
+        CO_API_URL=URL,
+        MIXEDBREAD_BASE_URL=URL,
+        ZEROENTROPY_BASE_URL=f"{URL}/v1",
+        ISAACUS_BASE_URL=f"{URL}/v1",
+        PINECONE_CONTROLLER_HOST=URL,
+        FIREWORKS_API_BASE=f"{URL}/inference/v1",
+        AWS_ENDPOINT_URL=URL,
+        AWS_ACCESS_KEY_ID=ACCESS_KEY_ID,
+        AWS_SECRET_ACCESS_KEY=KEY,
+    )
+    ask = {"model": "local", "query": QUERY, "documents": DOCUMENTS}
+    body = '{"query": "moons", "documents": ["a", "b"], "api_version": 2}'
+    cohere.ClientV2(KEY).rerank(**ask)
+    mixedbread.Mixedbread(api_key=KEY).rerank(model="local", query=QUERY, input=DOCUMENTS)
+    zeroentropy.ZeroEntropy(api_key=KEY).models.rerank(**ask)
+    isaacus.Isaacus(api_key=KEY).rerankings.create(model="local", query=QUERY, texts=DOCUMENTS)
+    pinecone.Pinecone(api_key=KEY).inference.rerank(**ask)
+    any_llm.rerank("local", QUERY, DOCUMENTS, provider="fireworks", api_key=KEY)
+    boto3.client("bedrock-runtime", region_name="eu-west-1").invoke_model(modelId="local", body=body)
 
 
 failed = 0
