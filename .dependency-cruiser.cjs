@@ -98,7 +98,7 @@ module.exports = {
       '^src/gateway/policies',
       [
         '^src/(core|bytes)',
-        '^src/gateway/(rank|scope|trace|events|shared-replies|failover|job|job-key|loggable)\\.ts$',
+        '^src/gateway/(rank|offer|scope|trace|events|shared-replies|failover|job|job-key|loggable)\\.ts$',
         '^src/gateway/channels/(health|limits|places|concurrency|route)\\.ts$',
         'lru-cache',
       ],

@@ -1,6 +1,7 @@
 import type { ModelRules } from '../core/model-rules.js';
 import type { PriceList } from '../core/quota.js';
 import { isLastResort, offerOf, tiersOf, upstreamCost } from './offer.js';
+import { lastResort } from './policies/last-resort.js';
 import {
   stack,
   type Attempt,
@@ -97,6 +98,7 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
       coalesce && parts.coalesced,
       parts.counted(offers),
       queueMs > 0 && parts.queued(queueMs),
+      lastResort(offers),
     );
     const mayAnswerOtherwise = cacheTtlMs > 0 || coalesce || fallbacks.length > 0;
     return {

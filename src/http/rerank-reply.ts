@@ -67,7 +67,8 @@ export function rankingHeaders(
   { rate, model, isDegraded, isCached }: RerankReply,
 ): Readonly<Record<string, string>> | undefined {
   const ofRate = rate === undefined ? undefined : rateHeaders(rate);
-  if (dialect.headers === undefined && model === undefined && !isCached) return ofRate;
+  const isPlain = model === undefined && !isDegraded && !isCached;
+  if (dialect.headers === undefined && isPlain) return ofRate;
   return {
     ...dialect.headers?.(requestId),
     ...ofRate,

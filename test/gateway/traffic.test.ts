@@ -267,6 +267,28 @@ describe('a fallback to another model', () => {
     expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(97);
   });
 
+  it('is marked and counted as a last resort though the same model has it, below a channel that fails', async () => {
+    const bad = await upstreamWith(down);
+    const gateway = await gatewayWith({
+      channels: [
+        cohereChannel('bad', bad.url, { priority: 10 }),
+        { name: 'last', provider: 'local', models: ['moon'] },
+      ],
+      models: { moon: { cache_ttl_ms: 60_000 } },
+    });
+    const { key } = await gateway.createKey();
+
+    const replies = [await gateway.post(key, ask), await gateway.post(key, ask)];
+
+    for (const { body, headers } of replies) {
+      expect(body).toMatchObject({ model: 'moon', meta: { degraded: true } });
+      expect(headers.get('x-rerank-degraded')).toBe('true');
+      expect(headers.get('x-rerank-cache')).toBeNull();
+    }
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(metrics).toContain('rerank_degraded_total{model="moon"} 2');
+  });
+
   it('answers when the model is switched off, and keeps to the models of the key', async () => {
     const gateway = await gatewayWith({
       channels: [

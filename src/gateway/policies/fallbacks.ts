@@ -17,7 +17,8 @@ export function fallbacks(
       const outcome = await plan.rankAlone({ ...job, model });
       if (outcome.kind !== 'ranked') continue;
       const { ranking } = outcome;
-      return { kind: 'ranked', ranking: { ...ranking, model, isDegraded: plan.isLastResort } };
+      const isDegraded = ranking.isDegraded === true || plan.isLastResort;
+      return { kind: 'ranked', ranking: { ...ranking, model, isDegraded } };
     }
     // The caller learns about the model that it asked for.
     return first;

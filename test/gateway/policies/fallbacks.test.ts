@@ -3,7 +3,7 @@ import { fallbacks } from '../../../src/gateway/policies/fallbacks.js';
 import type { NoRanking, Outcome, Rank } from '../../../src/gateway/rank.js';
 import { job, offer, plan, ranking } from '../../support/offers.js';
 
-const good: Outcome = { kind: 'ranked', ranking: ranking(offer(9)) };
+const good = { kind: 'ranked', ranking: ranking(offer(9)) } as const;
 const none = (why: NoRanking): Outcome => ({ kind: 'none', why });
 const off = none({ kind: 'switched_off' });
 
@@ -45,6 +45,15 @@ describe('fallbacks to other models', () => {
     const outcome = await fallbacks(['local'], planOf)(own(off))(job());
 
     expect(outcome).toMatchObject({ ranking: { model: 'local', isDegraded: true } });
+  });
+
+  it('keep the mark of a last resort beside better channels', async () => {
+    const marked: Outcome = { ...good, ranking: { ...good.ranking, isDegraded: true } };
+    const { planOf } = ranks({ a: marked });
+
+    const outcome = await fallbacks(['a'], planOf)(own(off))(job());
+
+    expect(outcome).toMatchObject({ ranking: { model: 'a', isDegraded: true } });
   });
 
   it('are not asked where the model answered, or where the input is at fault', async () => {
