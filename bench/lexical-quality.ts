@@ -1,39 +1,26 @@
 /**
  * How well the lexical ranker ranks, by its constants: `npm run bench:lexical -- --file labelled.jsonl`. Without a file it
- * takes the shipped questions, and then the same questions with documents of very different lengths, in which a relevant
- * text is surrounded by others as on a page.
+ * takes the sets that ship. A question without a relevant document counts as 0, unless `--answerable` leaves it out.
  */
 import { parseArgs } from 'node:util';
-import { ndcg } from '../src/core/evaluation.js';
+import { hasRelevant, ndcg, randomNdcg } from '../src/core/evaluation.js';
 import {
   LEXICAL_CONSTANTS,
   scoreLexically,
   type LexicalConstants,
 } from '../src/rankers/lexical.js';
-import { mean, orderOf, readQuestions, SHIPPED_QUESTIONS, type Question } from './questions.js';
+import { mean, orderOf, questionSets, type Question } from './questions.js';
 
-const { values } = parseArgs({ options: { file: { type: 'string' } } });
-const questions = readQuestions(values.file ?? SHIPPED_QUESTIONS);
+const { values } = parseArgs({
+  options: { file: { type: 'string' }, answerable: { type: 'boolean', default: false } },
+});
+const PLACES = 10;
 
-/** Each document followed by zero to twelve others of the set, as a page goes on about other things. */
-function asPages(all: readonly Question[]): Question[] {
-  return all.map((question, number) => ({
-    ...question,
-    documents: question.documents.map((document, at) => {
-      const others = Array.from({ length: ((number + 1) * (at + 3) * 7) % 13 }, (_, step) => {
-        const other = all[(number + step + 1) % all.length];
-        return other?.documents[(at + step) % other.documents.length] ?? '';
-      });
-      return [document, ...others].join(' ');
-    }),
-  }));
-}
-
-/** nDCG@10 of each question that has a relevant document. */
+/** nDCG@10 of each question. */
 function qualityOf(set: readonly Question[], constants: LexicalConstants): number[] {
-  return set.flatMap(({ query, documents, relevance }) => {
-    return ndcg(orderOf(scoreLexically(query, documents, constants)), relevance, 10) ?? [];
-  });
+  return set.map(({ query, documents, relevance }) =>
+    ndcg(orderOf(scoreLexically(query, documents, constants)), relevance, PLACES),
+  );
 }
 
 const SAMPLES = 2_000;
@@ -51,24 +38,18 @@ function interval(differences: readonly number[]): string {
   return `[${at(0.025)}, ${at(0.975)}]`;
 }
 
-const sets: readonly (readonly [string, readonly Question[]])[] =
-  values.file === undefined
-    ? [
-        ['passages', questions],
-        ['pages', asPages(questions)],
-      ]
-    : [['questions', questions]];
 const grid: readonly LexicalConstants[] = [
-  { k1: 1.2, b: 0.75, lift: 0.25 },
+  { k1: 1.2, b: 1, lift: 0.25 },
   { k1: 2, b: 0.9, lift: 0.2 },
   { k1: 4, b: 0.9, lift: 0.12 },
   { k1: 8, b: 0.9, lift: 0.06 },
 ];
-console.log(`nDCG@10 of ${questions.length} questions\n`);
-for (const [name, set] of sets) {
+for (const [name, all] of questionSets(values.file)) {
+  const set = values.answerable ? all.filter(({ relevance }) => hasRelevant(relevance)) : all;
   const own = qualityOf(set, LEXICAL_CONSTANTS);
+  const random = mean(set.map(({ relevance }) => randomNdcg(relevance, PLACES)));
   console.log(
-    `${name}: ${mean(own).toFixed(3)}; with other constants, and by how much that differs:`,
+    `${name}: nDCG@10 of ${set.length} questions is ${mean(own).toFixed(3)} (a random order: ${random.toFixed(3)}); with other constants, and by how much that differs:`,
   );
   for (const constants of grid) {
     const other = qualityOf(set, constants);

@@ -1,13 +1,21 @@
 /**
  * How well each channel ranks, how long it takes and what it costs, measured with your own labelled questions:
  * `npm run bench:rankers -- --file labelled.jsonl`. A line is `{"query": …, "documents": […], "relevance": [0, 2, …]}`, with
- * an optional `language`. The channels are those of the configuration (CONFIG, else config/gateway.yaml), plus the lexical
+ * an optional `language`; without a file the sets that ship are taken. A question without a relevant document counts as 0, unless
+ * `--answerable` leaves it out. The channels are those of the configuration (CONFIG, else config/gateway.yaml), plus the lexical
  * ranker. `--channel NAME` takes only that channel; `--questions N` takes the first N questions.
  */
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../src/config/load-config.js';
 import { textDocuments } from '../src/bytes/documents.js';
-import { ndcg, reciprocalRank } from '../src/core/evaluation.js';
+import {
+  exponentialNdcg,
+  hasRelevant,
+  ndcg,
+  randomNdcg,
+  reciprocalRank,
+  trecOrder,
+} from '../src/core/evaluation.js';
 import { actualCost, priceOf, UNITS_PER_DOLLAR } from '../src/core/quota.js';
 import { completeUsage } from '../src/core/rerank.js';
 import type { Channel } from '../src/core/channel.js';
@@ -28,13 +36,14 @@ import { Trace } from '../src/gateway/trace.js';
 import { Upstream } from '../src/gateway/transport/upstream.js';
 import { judgeUpstreamAddress } from '../src/management/addresses.js';
 import { loadPrompts } from '../src/assembly/prompts.js';
-import { mean, readQuestions, SHIPPED_QUESTIONS, type Question } from './questions.js';
+import { mean, questionSets, type Question } from './questions.js';
 
 const { values } = parseArgs({
   options: {
     file: { type: 'string' },
     channel: { type: 'string' },
     questions: { type: 'string' },
+    answerable: { type: 'boolean', default: false },
   },
 });
 const PATIENCE_MS = 300_000;
@@ -106,8 +115,6 @@ const LEXICAL: Channel = {
   origin: 'store',
 };
 
-const all = readQuestions(values.file ?? SHIPPED_QUESTIONS);
-const questions = all.slice(0, Number(values.questions ?? all.length));
 const declared = (config.channels ?? []).map(({ declared: fields, credentials }, at): Channel => ({
   ...LEXICAL,
   ...fields,
@@ -118,20 +125,38 @@ const channels = [...declared.filter(({ provider }) => provider !== 'local'), LE
   ({ name }) => values.channel === undefined || name === values.channel,
 );
 
-console.log(`${questions.length} questions\n`);
-console.log(
-  row(['channel', 'model', 'nDCG@10', 'MRR', 'median ms', 'p95 ms', '$ per 1000', 'failed']),
-);
-for (const channel of channels) {
-  for (const model of Object.keys(channel.models)) console.log(row(await measure(channel, model)));
+const PLACES = 10;
+for (const [name, all] of questionSets(values.file)) {
+  const questions = all
+    .filter(({ relevance }) => !values.answerable || hasRelevant(relevance))
+    .slice(0, Number(values.questions ?? all.length));
+  console.log(`\n${name}: ${questions.length} questions\n`);
+  console.log(
+    row([
+      ...['channel', 'model', 'nDCG@10', '2^label', 'MRR'],
+      ...['median ms', 'p95 ms', '$ per 1000', 'failed'],
+    ]),
+  );
+  const random = mean(questions.map(({ relevance }) => randomNdcg(relevance, PLACES)));
+  console.log(row(['a random order', '', random.toFixed(3)]));
+  for (const channel of channels) {
+    for (const model of Object.keys(channel.models)) {
+      console.log(row(await measure(channel, model, questions)));
+    }
+  }
 }
 await upstream.close();
 await neural.close();
 
-async function measure(channel: Channel, model: string): Promise<string[]> {
+async function measure(
+  channel: Channel,
+  model: string,
+  questions: readonly Question[],
+): Promise<string[]> {
   const made = makeRoute(channel, new Map(), new Map());
   if (made.kind === 'unusable') return [channel.name, model, made.why];
   const gains: number[] = [];
+  const exponential: number[] = [];
   const ranks: number[] = [];
   const times: number[] = [];
   const costs: number[] = [];
@@ -145,9 +170,8 @@ async function measure(channel: Channel, model: string): Promise<string[]> {
     }
     times.push(performance.now() - startedMs);
     costs.push(outcome.cost);
-    const gain = ndcg(outcome.order, question.relevance, 10);
-    if (gain === undefined) continue;
-    gains.push(gain);
+    gains.push(ndcg(outcome.order, question.relevance, PLACES));
+    exponential.push(exponentialNdcg(outcome.order, question.relevance, PLACES));
     ranks.push(reciprocalRank(outcome.order, question.relevance));
   }
   times.sort((one, other) => one - other);
@@ -157,6 +181,7 @@ async function measure(channel: Channel, model: string): Promise<string[]> {
     channel.name,
     model,
     mean(gains).toFixed(3),
+    mean(exponential).toFixed(3),
     mean(ranks).toFixed(3),
     at(0.5),
     at(0.95),
@@ -196,7 +221,7 @@ async function ask(
     }
     const usage = completeUsage(outcome.ranking.usage, query, documents);
     return {
-      order: outcome.ranking.rows.map(({ index }) => index),
+      order: trecOrder(outcome.ranking.rows),
       cost: actualCost(priceOf(config.prices, model), documents.count, usage),
     };
   } finally {

@@ -1,13 +1,33 @@
 import { expect, it } from '@jest/globals';
-import { readQuestions, SHIPPED_QUESTIONS } from '../../bench/questions.js';
+import { mean, orderOf, SHIPPED, shippedQuestions } from '../../bench/questions.js';
+import { ndcg, randomNdcg } from '../../src/core/evaluation.js';
+import { scoreLexically } from '../../src/rankers/lexical.js';
 
-it('the labelled questions that ship are there, each with something that answers it and something that does not', () => {
-  const questions = readQuestions(SHIPPED_QUESTIONS);
+it.each(SHIPPED)('each of the %s has 100 different candidates, one of which is right', (name) => {
+  const questions = shippedQuestions(name);
 
-  expect(questions).toHaveLength(24);
-  expect(new Set(questions.map(({ language }) => language)).size).toBe(17);
-  for (const { relevance } of questions) {
-    expect(relevance.filter((label) => label === 2)).toHaveLength(1);
-    expect(relevance).toContain(0);
+  expect(questions.length).toBeGreaterThanOrEqual(250);
+  for (const { documents, relevance } of questions) {
+    expect([documents.length, new Set(documents).size]).toEqual([100, 100]);
+    expect(relevance.filter((label) => label > 0)).toEqual([1]);
   }
+  const places = questions.map(({ relevance }) => relevance.indexOf(1));
+  expect(new Set(places).size).toBe(100);
 });
+
+it.each(SHIPPED)(
+  'the lexical ranker finds the %s far better than a random order does',
+  (name) => {
+    const questions = shippedQuestions(name).slice(0, 8);
+    const quality = mean(
+      questions.map(({ query, documents, relevance }) =>
+        ndcg(orderOf(scoreLexically(query, documents)), relevance, 10),
+      ),
+    );
+    const random = mean(questions.map(({ relevance }) => randomNdcg(relevance, 10)));
+
+    expect(random).toBeCloseTo(0.045, 3);
+    expect(quality).toBeGreaterThan(10 * random);
+  },
+  60_000,
+);

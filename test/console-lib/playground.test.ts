@@ -393,11 +393,14 @@ describe('many queries', () => {
   it('have a mean, with how far it may be off', () => {
     expect(meanOf([])).toBeUndefined();
     expect(meanOf([0.5])).toEqual({ mean: 0.5, within: undefined, count: 1 });
-    expect(meanOf([0.5, 0.5, 0.5])).toEqual({ mean: 0.5, within: 0, count: 3 });
-    // With two degrees of freedom 4.303 standard errors.
-    const { mean, within } = meanOf([1, 2, 3]) ?? { mean: 0, within: 0 };
+    expect(meanOf(Array.from({ length: 7 }, () => 0.5))).toEqual({
+      ...{ mean: 0.5, within: undefined, count: 7 },
+    });
+    expect(meanOf(Array.from({ length: 8 }, () => 0.5))?.within).toBe(0);
+    // With eight degrees of freedom 2.306 standard errors.
+    const { mean, within } = meanOf([1, 2, 3, 1, 2, 3, 1, 2, 3]) ?? { mean: 0, within: 0 };
     expect(mean).toBe(2);
-    expect(within).toBeCloseTo(4.303 / Math.sqrt(3), 6);
+    expect(within).toBeCloseTo(2.306 * Math.sqrt(0.75 / 9), 6);
     const many = Array.from({ length: 100 }, (_, index) => index % 2);
     expect(meanOf(many)?.within).toBeCloseTo((1.96 * Math.sqrt(25 / 99)) / 10, 6);
   });

@@ -1,7 +1,7 @@
 /** The mean of a sample, and how far the true one may be from it. */
 export interface Mean {
   readonly mean: number;
-  /** Half of the 95 % confidence interval; `undefined` for a single value. */
+  /** Half of the 95 % confidence interval; `undefined` where there are too few values to tell. */
   readonly within: number | undefined;
   readonly count: number;
 }
@@ -14,12 +14,15 @@ const STUDENT = [
 ];
 const NORMAL = 1.96;
 
+/** Below this many values an interval says nothing: with two it may be ten times the whole scale. */
+const LEAST_FOR_INTERVAL = 8;
+
 /** Pure; `undefined` of nothing. */
 export function meanOf(values: readonly number[]): Mean | undefined {
   const count = values.length;
   if (count === 0) return undefined;
   const mean = values.reduce((sum, value) => sum + value, 0) / count;
-  if (count === 1) return { mean, within: undefined, count };
+  if (count < LEAST_FOR_INTERVAL) return { mean, within: undefined, count };
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
   const quantile = STUDENT[count - 2] ?? NORMAL;
   return { mean, within: quantile * Math.sqrt(variance / count), count };

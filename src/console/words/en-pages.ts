@@ -1176,7 +1176,8 @@ export const enPages = {
     difference: 'nDCG difference',
     differenceHelp: (lane: string) =>
       `The difference is to ${lane}, query by query: it is clear if it is larger than what follows the ±.`,
-    confidence: 'Means, ± half of the 95 % confidence interval. Failed requests do not count.',
+    confidence:
+      'Means; from eight queries on, ± half of the 95 % confidence interval. Failed requests do not count; a query without a relevant document counts as 0.',
   },
   examples: {
     title: 'Examples',

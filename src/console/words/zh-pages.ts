@@ -1081,7 +1081,8 @@ export const zhPages: PageWords = {
     failed: '失败',
     difference: 'nDCG 差值',
     differenceHelp: (lane) => `逐个查询与 ${lane} 相比的差值：大于 ± 后的数值时，差异才明确。`,
-    confidence: '均值 ± 95% 置信区间的半宽。失败的请求不计入。',
+    confidence:
+      '均值；自八个查询起，± 为 95% 置信区间的半宽。失败的请求不计入；没有相关文档的查询按 0 计。',
   },
   examples: {
     title: '示例',

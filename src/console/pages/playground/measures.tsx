@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { ndcg, reciprocalRank } from '../../../core/evaluation.js';
+import { ndcg, reciprocalRank, trecOrder } from '../../../core/evaluation.js';
 import { compared, type Comparison } from '../../lib/compare.js';
 import { duration, significant } from '../../lib/format.js';
 import { spreadOf, stabilityOf } from '../../lib/runs.js';
@@ -143,7 +143,9 @@ export function Quality({ lanes, labels }: LanesProps & { readonly labels: Label
       heads={['nDCG@10', 'MRR', 'P@1']}
       rows={lanes.map(({ name, reply, documents }) => {
         const relevance = documents.map((text) => labels.get(text) ?? 0);
-        const order = reply.results.map(({ index }) => index);
+        const order = trecOrder(
+          reply.results.map(({ index, relevance_score: score }) => ({ index, score })),
+        );
         const isFirst = (relevance[order[0] ?? -1] ?? 0) > 0;
         return {
           name,

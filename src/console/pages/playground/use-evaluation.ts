@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ndcg, reciprocalRank } from '../../../core/evaluation.js';
+import { ndcg, reciprocalRank, trecOrder } from '../../../core/evaluation.js';
 import { ApiError, call, newKey } from '../../api/call.js';
 import { reread } from '../../api/query.js';
 import { bodyOf, keyOf, SIDE_BY_SIDE, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
@@ -146,9 +146,11 @@ async function scoreOf(
     () => call('rankForComparison', { body, key: newKey(), signal }),
     signal,
   );
-  const order = reply.results.map(({ index }) => index);
+  const order = trecOrder(
+    reply.results.map(({ index, relevance_score: score }) => ({ index, score })),
+  );
   return {
-    ndcg: ndcg(order, relevance, PLACES) ?? 0,
+    ndcg: ndcg(order, relevance, PLACES),
     reciprocalRank: reciprocalRank(order, relevance),
     ms: reply.timing.total_ms,
     quota: reply.quota,
