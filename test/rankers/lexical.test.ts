@@ -77,7 +77,7 @@ function bm25(query: string, documents: readonly string[]): number[] {
       if (times === 0) return score;
       const having = filled.filter((other) => other.includes(gram)).length;
       const idf = Math.log(1 + (filled.length - having + 0.5) / (having + 0.5));
-      return score + (idf * times * 2.2) / (times + (1.2 * grams.length) / meanLength);
+      return score + (idf * times * 5) / (times + 4 * (0.1 + (0.9 * grams.length) / meanLength));
     }, 0),
   );
 }
@@ -117,6 +117,13 @@ const wordText = fc
 const someText = fc.oneof(anyText, wordText);
 
 describe('scores', () => {
+  test('of a document equal to the query, among others of its length, are about two thirds', () => {
+    const [equal] = scoreLexically('seven red foxes', ['seven red foxes', 'other blue birds']);
+
+    expect(equal).toBeGreaterThan(0.6);
+    expect(equal).toBeLessThan(0.75);
+  });
+
   test('are finite, between 0 and 1, and as many as the documents, whatever the text', () => {
     fc.assert(
       fc.property(someText, fc.array(someText, { maxLength: 12 }), (query, documents) => {
