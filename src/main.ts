@@ -91,7 +91,7 @@ function print(text: string): void {
 /** On top of the time to drain; after that, a process in an unknown state ends as it is. */
 const LAST_WORDS_MS = 10_000;
 
-/** Runs until SIGTERM or SIGINT, or until an error is not caught; then drains. */
+/** Runs until SIGTERM, SIGINT or SIGHUP, or until an error is not caught; then drains. */
 async function serve(config: Config): Promise<number> {
   const logger = createLogger(config.log.level);
   const { host, port: wantedPort, drainMs } = config.server;
@@ -104,6 +104,7 @@ async function serve(config: Config): Promise<number> {
     exitCode = Math.max(exitCode, code);
     // Nothing needs to be ended yet, and the store may keep us waiting.
     if (isOpening) {
+      logger.info({ why }, 'stopped');
       logger.flush();
       process.exit(exitCode);
     }

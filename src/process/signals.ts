@@ -4,8 +4,8 @@ import { constants } from 'node:os';
 const SAME_WITHIN_MS = 1_000;
 
 /**
- * Calls `stop` on the first SIGTERM or SIGINT. A later one is deliberate: it ends the process at once, as it would if nobody
- * listened.
+ * Calls `stop` on the first SIGTERM, SIGINT or SIGHUP. A later one is deliberate: it ends the process at once, as it would if
+ * nobody listened.
  */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
@@ -17,6 +17,5 @@ export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
       process.exit(128 + constants.signals[signal]);
     }
   };
-  process.on('SIGTERM', hear);
-  process.on('SIGINT', hear);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, hear);
 }

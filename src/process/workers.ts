@@ -105,12 +105,12 @@ class Supervisor {
     cluster.on('exit', (worker: Worker, code: number, signal: string) => {
       this.#onExit(worker, code, signal);
     });
-    onStopSignal(() => {
-      this.#stop();
+    onStopSignal((signal) => {
+      this.#stop(signal);
     });
     onUncaught(this.#plan.logger, () => {
       this.#exitCode = SOFTWARE_EXIT_CODE;
-      this.#stop();
+      this.#stop('not caught');
     });
     setInterval(() => {
       this.#heartbeat.beat();
@@ -138,7 +138,7 @@ class Supervisor {
     this.#isUp = true;
     const { host, port, onListening } = this.#plan;
     this.#server.on('error', (error) => {
-      this.#stop();
+      this.#stop('the port failed');
       this.#reject(error);
     });
     this.#server.listen(port, host, MAX_WAITING, () => {
@@ -198,13 +198,15 @@ class Supervisor {
   }
 
   /** Accepts nothing more, then ends the workers: they have what was accepted before they are told. */
-  #stop(): void {
+  #stop(why: string): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
+    const { logger, drainMs } = this.#plan;
+    logger.info({ why, drainMs }, 'draining');
     void this.#closeAndDismiss();
     setTimeout(() => {
       for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
-    }, this.#plan.drainMs + LAST_WORDS_MS).unref();
+    }, drainMs + LAST_WORDS_MS).unref();
   }
 
   async #closeAndDismiss(): Promise<void> {
@@ -228,7 +230,7 @@ class Supervisor {
     this.#passOver(worker);
     if (!this.#isStopping && !this.#isUp) {
       this.#exitCode = code === 0 ? 1 : code;
-      this.#stop();
+      this.#stop('a worker cannot start');
     }
     const onTheWay = this.#onTheWay.get(worker);
     const unsent = [...(onTheWay ?? [])];
