@@ -5,7 +5,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
-import type { Server as NetServer, Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { GatewayError, systemCode } from '../core/errors.js';
 import { Arrivals } from './arrivals.js';
@@ -103,10 +103,7 @@ export class PatientServer extends Server {
     const force = setTimeout(() => {
       for (const socket of this.#sockets) socket.destroy();
     }, drainMs);
-    if (this.listening) await acceptWaiting(this, drainMs);
-    const closed = this.listening
-      ? new Promise<void>((resolve) => this.close(() => resolve()))
-      : undefined;
+    const port = this.listening ? await closePort(this, drainMs) : undefined;
     const gone = new Promise<void>((resolve) => {
       this.#whenGone = resolve;
       if (this.#sockets.size === 0) resolve();
@@ -120,7 +117,7 @@ export class PatientServer extends Server {
       },
       Math.min(MAX_GRACE_MS, drainMs * GRACE_SHARE),
     );
-    await Promise.all([closed, gone]);
+    await Promise.all([port?.ended, gone]);
     for (const timer of [grace, sweep, force]) clearTimeout(timer);
   }
 
@@ -142,12 +139,17 @@ export const MAX_WAITING = 4_096;
 const ACCEPT_SHARE = 0.5;
 /** Turns of the event loop without a new connection after which none is waiting. */
 const QUIET_TURNS = 3;
+/** What has connected during a longer turn is seen in the next one. */
+const SHORT_TURN_MS = 1;
 
 /**
- * Resolves once everything that has connected so far is accepted, one connection per turn: closing the port would reset the
- * others.
+ * Accepts everything that has connected, one connection per turn, and then closes the port: closing it resets those that wait.
+ * Resolves then, to a promise of the end of all connections.
  */
-export async function acceptWaiting(server: NetServer, drainMs: number): Promise<void> {
+export async function closePort(
+  server: NetServer,
+  drainMs: number,
+): Promise<{ readonly ended: Promise<void> }> {
   let quietTurns = 0;
   let accepted = 0;
   const heard = (): void => {
@@ -155,12 +157,31 @@ export async function acceptWaiting(server: NetServer, drainMs: number): Promise
     accepted += 1;
   };
   server.on('connection', heard);
+  refuseToWait(server);
   const untilMs = performance.now() + drainMs * ACCEPT_SHARE;
-  while (quietTurns < QUIET_TURNS && accepted < MAX_WAITING && performance.now() < untilMs) {
+  let nowMs = performance.now();
+  while (quietTurns < QUIET_TURNS && accepted < MAX_WAITING && nowMs < untilMs) {
+    const beganMs = nowMs;
     await setImmediate();
-    quietTurns += 1;
+    nowMs = performance.now();
+    quietTurns = nowMs - beganMs < SHORT_TURN_MS ? quietTurns + 1 : 0;
   }
+  // Not the method of an HTTP server, which takes its time before it closes the port.
+  const ended = new Promise<void>((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve());
+  });
   server.off('connection', heard);
+  return { ended };
+}
+
+/**
+ * From now on the system lets one connection wait, and leaves the others to try again in a second. Of all that arrive in the
+ * moment between the last look and the end of the port, it resets one.
+ */
+function refuseToWait(server: NetServer): void {
+  // Node has no public way to change it.
+  const { _handle: handle } = server as { readonly _handle?: { listen?(backlog: number): number } };
+  handle?.listen?.(0);
 }
 
 /** How long a caller may take to read its reply, once that is ready. */

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { createServer, Socket, type AddressInfo, type Server } from 'node:net';
 import { Restarts } from '../core/restarts.js';
 import { Heartbeat } from './heartbeat.js';
-import { acceptWaiting, MAX_WAITING, type PatientServer } from '../http/connections.js';
+import { closePort, MAX_WAITING, type PatientServer } from '../http/connections.js';
 import { onStopSignal } from './signals.js';
 import type { Logger } from '../telemetry/log.js';
 import { answerWorkers } from '../telemetry/shared-metrics.js';
@@ -210,10 +210,7 @@ class Supervisor {
   }
 
   async #closeAndDismiss(): Promise<void> {
-    if (this.#server.listening) {
-      await acceptWaiting(this.#server, this.#plan.drainMs);
-      this.#server.close();
-    }
+    if (this.#server.listening) await closePort(this.#server, this.#plan.drainMs);
     for (const socket of this.#waiting.splice(0)) socket.destroy();
     for (const worker of Object.values(cluster.workers ?? {})) {
       if (worker !== undefined) this.#dismiss(worker);

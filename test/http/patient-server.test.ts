@@ -2,9 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
-  acceptWaiting,
+  closePort,
   mustBeTaken,
   PatientServer,
   readOnForAWhile,
@@ -134,7 +135,7 @@ describe('what has connected before the end', () => {
   async function accepting(isTurn: (turn: number) => boolean, drainMs: number) {
     const server = createServer();
     let isOver = false;
-    const waited = acceptWaiting(server, drainMs).then(() => (isOver = true));
+    const waited = closePort(server, drainMs).then(() => (isOver = true));
     let accepted = 0;
     let turn = 0;
     while (!(isOver as boolean) && turn < 5_000) {
@@ -160,6 +161,51 @@ describe('what has connected before the end', () => {
 
     expect(accepted).toBeGreaterThanOrEqual(4_096);
     expect(accepted).toBeLessThan(4_104);
+  });
+
+  /** Connects four times once `shared[0]` is 1, sets it to 2 when they are connected, and reports how each ends. */
+  const CALLERS = `
+    const { parentPort, workerData: { port, shared } } = require('node:worker_threads');
+    const { connect } = require('node:net');
+    parentPort.postMessage('ready');
+    Atomics.wait(shared, 0, 0);
+    for (let caller = 0; caller < 4; caller += 1) {
+      const socket = connect(port, '127.0.0.1');
+      let text = '';
+      socket.on('connect', () => {
+        Atomics.store(shared, 0, 2);
+        Atomics.notify(shared, 0);
+      });
+      socket.on('data', (piece) => (text += piece));
+      socket.on('error', ({ code }) => (text = code));
+      socket.on('close', () => parentPort.postMessage(text));
+    }`;
+
+  it('is accepted too if it came during a long turn that looked like the last', async () => {
+    const server = createServer((socket) => socket.end('hello'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const shared = new Int32Array(new SharedArrayBuffer(4));
+    const callers = new Worker(CALLERS, { eval: true, workerData: { port, shared } });
+    await once(callers, 'message');
+    const ends: string[] = [];
+    callers.on('message', (end: string) => ends.push(end));
+
+    const lastTurn = nextTurn().then(nextTurn).then(nextTurn);
+    const closed = closePort(server, 600_000);
+    await lastTurn;
+    Atomics.store(shared, 0, 1);
+    Atomics.notify(shared, 0);
+    while (Atomics.load(shared, 0) < 2) Atomics.wait(shared, 0, 1, 100);
+    await (
+      await closed
+    ).ended;
+    await until('all have ended', () => ends.length === 4);
+
+    expect(ends).toContain('hello');
+    expect(ends).not.toContain('ECONNRESET');
+    await callers.terminate();
   });
 
   it('is waited for no longer than half of the drain', async () => {
