@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { keyFile, storeFile } from '../config/data-files.js';
 import type { StoreSettings } from '../config/values.js';
 import { systemCode } from '../core/errors.js';
@@ -10,8 +11,8 @@ import { thisNode } from '../process/this-node.js';
 
 /**
  * Opens the store that the settings name: Redis, or the embedded one in the data folder. Drivers are loaded only when they
- * are used. `connectTimeoutMs` limits the first connection for callers with less patience than a gateway; `onWaiting` gets
- * the reason, in words, if the store has to be waited for.
+ * are used. `connectTimeoutMs` limits the first connection; a gateway waits until the store answers. `onWaiting` gets the
+ * reason, in words, if the store has to be waited for.
  */
 export async function openStore(
   settings: StoreSettings,
@@ -28,15 +29,37 @@ export async function openStore(
   } = {},
 ): Promise<Store> {
   const { asGateway = false, port = 0, ...waiting } = patience;
-  const store = await openDriver(settings, createVault(keysOf(settings)), waiting);
-  return asGateway ? startedOn(store, port) : checkedWhenWriting(store);
+  const vault = createVault(keysOf(settings));
+  if (!asGateway) return checkedWhenWriting(await openDriver(settings, vault, waiting));
+  const store = await openDriver(settings, vault, { connectTimeoutMs: Infinity, ...waiting });
+  return startedOn(store, port, waiting.onWaiting);
 }
 
 /** How long a gateway may take from here to its first report, which shows its keys from then on. */
 const STARTING_MS = 30_000;
 
+/** How soon a store that is too slow is asked again. */
+const ASK_AGAIN_MS = 1_000;
+
+/** Repeats what a start asks of the store until that answers in time; `onWaiting` gets the first reason why it does not. */
+async function answered<T>(ask: () => Promise<T>, onWaiting?: (why: string) => void): Promise<T> {
+  for (let tell = onWaiting; ; tell = undefined) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      tell?.(`The store cannot be used yet (${error.message}); retrying`);
+      await setTimeout(ASK_AGAIN_MS);
+    }
+  }
+}
+
 /** A store whose key this gateway has. Throws, with the store closed, if it does not have it. */
-async function startedOn(store: Store, port: number): Promise<Store> {
+async function startedOn(
+  store: Store,
+  port: number,
+  onWaiting?: (why: string) => void,
+): Promise<Store> {
   const { id: nodeId, name } = thisNode(port);
   const leave = async (waitMs?: number): Promise<void> => {
     // What is not taken back expires.
@@ -45,10 +68,13 @@ async function startedOn(store: Store, port: number): Promise<Store> {
   };
   const noted = { untilMs: performance.now() + STARTING_MS };
   try {
-    // Before anything is looked at: of gateways that start at once, all but the first see one that came before.
-    const note = { nodeId, name, marks: store.keyMarks() };
-    const starting = await store.noteKeys(note, Date.now(), STARTING_MS);
-    await checkKey(store, starting);
+    await answered(async () => {
+      noted.untilMs = performance.now() + STARTING_MS;
+      // Before anything is looked at: of gateways that start at once, all but the first see one that came before.
+      const note = { nodeId, name, marks: store.keyMarks() };
+      const starting = await store.noteKeys(note, Date.now(), STARTING_MS);
+      await checkKey(store, starting);
+    }, onWaiting);
   } catch (error) {
     await leave();
     throw error;

@@ -19,6 +19,8 @@ import type { Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
 import { newChannel } from '../store/contract/harness.js';
 import { report } from '../support/nodes.js';
+import { startRedis } from '../support/redis-server.js';
+import { startSlowLink, type SlowLink } from '../support/slow-link.js';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -160,5 +162,43 @@ describe('the encryption key of a store', () => {
     await expect(use(folder, OTHER, addChannel, false)).rejects.toMatchObject(refused);
     await expect(use(folder, OTHER, start)).rejects.toMatchObject(refused);
     expect(await use(folder, ONE, keyIn)).toBe('up-secret');
+  });
+});
+
+describe('a gateway that starts', () => {
+  it.each([
+    ['says nothing', (link: SlowLink) => link.hold(), /cannot be used yet \(.*\); retrying$/],
+    [
+      'is too slow',
+      (link: SlowLink) => link.roundTrip(300),
+      /^The store cannot be used yet \(.*\); retrying$/,
+    ],
+  ])('waits for a Redis that %s, and says so', async (_why, disturb, message) => {
+    const redis = await startRedis();
+    const link = await startSlowLink(redis.port);
+    const folder = mkdtempSync(join(tmpdir(), 'rerank-test-'));
+    folders.push(folder);
+    writeFileSync(join(folder, 'gateway.yaml'), 'store: { command_timeout_ms: 200 }');
+    const env = {
+      CONFIG: join(folder, 'gateway.yaml'),
+      REDIS_URL: `redis://127.0.0.1:${link.port}`,
+    };
+    const told: string[] = [];
+    disturb(link);
+
+    const store = await openStore(loadConfig({ env, folder }).store, {
+      asGateway: true,
+      onWaiting: (why) => {
+        told.push(why);
+        if (!message.test(why)) return;
+        link.roundTrip(0);
+        link.release();
+      },
+    });
+    await store.close();
+    await link.close();
+    await redis.stop();
+
+    expect(told.at(-1)).toMatch(message);
   });
 });

@@ -6,7 +6,7 @@ import { parseRedisUrl, type Login, type NodeAddress, type Target } from './url.
 export interface ConnectOptions {
   /** Time limit of one command, from sending to the answer. */
   readonly commandTimeoutMs: number;
-  /** Time limit of the first connection; later ones are tried forever. */
+  /** Time limit of the first connection, which may be none (`Infinity`); later ones are tried forever. */
   readonly connectTimeoutMs: number;
   /** Whose clock decides: the server's own, or, for tests that set it, the time given with each call. */
   readonly clock?: 'server' | 'caller' | undefined;
@@ -88,7 +88,8 @@ async function firstConnection(
   const tell = (): void => {
     if (isTold) return;
     isTold = true;
-    onWaiting?.(`${server} cannot be used yet (${reason}); retrying for ${connectTimeoutMs} ms`);
+    const howLong = connectTimeoutMs === Infinity ? '' : ` for ${connectTimeoutMs} ms`;
+    onWaiting?.(`${server} cannot be used yet (${reason}); retrying${howLong}`);
   };
   const timer = setTimeout(tell, WAITING_AFTER_MS);
   let onError: (error: Error) => void = () => undefined;
@@ -101,7 +102,8 @@ async function firstConnection(
   });
   client.on('error', onError);
   try {
-    await within(Promise.race([ready(client, target), refused]), connectTimeoutMs);
+    const connected = Promise.race([ready(client, target), refused]);
+    await (connectTimeoutMs === Infinity ? connected : within(connected, connectTimeoutMs));
   } catch (error) {
     client.disconnect();
     if (error instanceof Error && error.name === 'ReplyError')
