@@ -57,9 +57,10 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
       })
     : undefined;
   const writing = { store, observe, now };
-  const usage = new UsageLog({ ...writing, maxEntries: usageEntries, node: node.name });
-  const refused = new RefusedLog({ ...writing, maxEntries: refusedEntries, node: node.name });
-  const rollups = new Rollups({ ...writing, writer: node.id, keepDays: statsDays });
+  const batches = { ...writing, writer: node.id };
+  const usage = new UsageLog({ ...batches, maxEntries: usageEntries, node: node.name });
+  const refused = new RefusedLog({ ...batches, maxEntries: refusedEntries, node: node.name });
+  const rollups = new Rollups({ ...batches, keepDays: statsDays });
   const reports = new NodeReports({
     ...writing,
     node: {

@@ -167,11 +167,19 @@ export async function updateRedemptionCode(
   const checked = { ...change, ...(name === undefined ? {} : { name: checkName(name, 'name') }) };
   const before = await getRedemptionCode(deps, id);
   await checkMaker(deps, before, actor);
-  const update = await deps.store.updateCode(id, checked, still(ifRevision, codeRevision));
+  const holds = still(ifRevision, codeRevision);
+  // Whoever got no answer sends the change again, with the revision from before it.
+  const when = holds && ((code: RedemptionCode) => holds(code) || isAlready(code, checked));
+  const update = await deps.store.updateCode(id, checked, when);
   if (update.kind !== 'updated') throw refusal(update, id);
   const of = { name: before.name, changes: changesOf(codeShown(before), codeShown(update.code)) };
   await recordAudit(deps, actor, 'redemption.update', target(id), { ...checked }, of);
   return update.code;
+}
+
+function isAlready(code: RedemptionCode, { enabled, ...change }: RedemptionChange): boolean {
+  const status = enabled === undefined ? code.status : enabled ? 'enabled' : 'disabled';
+  return codeRevision({ ...code, ...change, status }) === codeRevision(code);
 }
 
 /** Refuses to mark a code as used. A used one passes: sent back as it was read, it is refused later because it is final. */

@@ -146,12 +146,26 @@ export interface AuditQuery extends LogSlice {
   readonly toMs?: number;
 }
 
+/** The number of a batch, by which one that is sent again because no answer came is known. */
+export interface BatchMark {
+  /** Who sends it: one run of a process, from start to end. */
+  readonly writer: string;
+  /** Grows with every batch of the writer, from 1. */
+  readonly serial: number;
+}
+
 /** Logs are bounded: the oldest entries are dropped beyond `maxEntries`, or when `trimLogs` finds them too old. */
 export interface LogStore {
-  appendUsage(entries: readonly UsageEntry[], maxEntries: number): Promise<void>;
+  /** Appends all entries, or nothing if the batch with this mark was appended already. */
+  appendUsage(entries: readonly UsageEntry[], maxEntries: number, mark?: BatchMark): Promise<void>;
   listUsage(query: UsageQuery): Promise<Page<Logged<UsageEntry>>>;
   usageStats(query: Omit<UsageQuery, keyof LogSlice | 'requestId'>): Promise<UsageStats>;
-  appendRefused(entries: readonly RefusedEntry[], maxEntries: number): Promise<void>;
+  /** The same for refused requests. */
+  appendRefused(
+    entries: readonly RefusedEntry[],
+    maxEntries: number,
+    mark?: BatchMark,
+  ): Promise<void>;
   listRefused(query: RefusedQuery): Promise<Page<Logged<RefusedEntry>>>;
   findRequest(requestId: string): Promise<FoundRequest>;
   logReach(): Promise<LogReach>;

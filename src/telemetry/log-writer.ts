@@ -1,11 +1,14 @@
 import type { Observe } from '../gateway/events.js';
-import { StoreUnavailableError } from '../store/store.js';
+import { StoreUnavailableError, type BatchMark } from '../store/store.js';
 import { Nap } from './nap.js';
 
 export interface LogWriterDeps<T> {
   /** The name of the log in a fault. */
   readonly name: string;
-  readonly append: (entries: readonly T[]) => Promise<void>;
+  /** Appends a batch, or does nothing if it did so before: what had no answer is sent again under the same mark. */
+  readonly append: (entries: readonly T[], mark: BatchMark) => Promise<void>;
+  /** The source of the batches: this process, from its start to its end. */
+  readonly writer: string;
   readonly observe: Observe;
   readonly now: () => number;
 }
@@ -20,12 +23,12 @@ const TOO_MANY = 'more entries were waiting than are kept in memory';
 
 /**
  * Writes entries of a log in batches that no request waits for. While the store is away, entries wait, up to a bound. A
- * batch is written again if the store did not say whether it was written, so an entry may be there twice after an outage;
- * below the bound, none is missing.
+ * batch that got no answer is sent again unchanged, and counts once: below the bound, each entry is written exactly once.
  */
 export class LogWriter<T> {
   readonly #deps: LogWriterDeps<T>;
   #waiting: T[] = [];
+  #serial = 0;
   /** How many of the waiting entries are being sent. */
   #sent = 0;
   #dropped = 0;
@@ -99,10 +102,12 @@ export class LogWriter<T> {
   async #writeBatch(): Promise<void> {
     const batch = this.#waiting.slice(0, BATCH);
     this.#sent = batch.length;
+    this.#serial += 1;
+    const mark = { writer: this.#deps.writer, serial: this.#serial };
     try {
       for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
         try {
-          await this.#deps.append(batch);
+          await this.#deps.append(batch, mark);
           this.#waiting.splice(0, batch.length);
           this.#tellDropped(new Error(TOO_MANY));
           return;

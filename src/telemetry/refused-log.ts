@@ -10,6 +10,8 @@ export interface RefusedLogDeps {
   readonly maxEntries: number;
   /** The name of this gateway among the others. */
   readonly node: string;
+  /** This process, from its start to its end. */
+  readonly writer: string;
 }
 
 /** Entries per second of one address and code; any more are counted in the last one. */
@@ -33,13 +35,12 @@ export class RefusedLog {
   #second = 0;
   readonly #runs = new Map<string, Run>();
 
-  constructor({ store, observe, now, maxEntries, node }: RefusedLogDeps) {
+  constructor({ store, observe, now, maxEntries, node, writer }: RefusedLogDeps) {
     this.#node = node;
     this.#writer = new LogWriter<RefusedEntry>({
       name: 'log of refused requests',
-      append: (entries) => store.appendRefused(entries, maxEntries),
-      observe,
-      now,
+      append: (entries, mark) => store.appendRefused(entries, maxEntries, mark),
+      ...{ observe, now, writer },
     });
   }
 

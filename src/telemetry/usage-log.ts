@@ -11,6 +11,8 @@ export interface UsageLogDeps {
   readonly maxEntries: number;
   /** The name of this gateway among the others. */
   readonly node: string;
+  /** This process, from its start to its end. */
+  readonly writer: string;
 }
 
 /** Requests whose attempts are kept until they are answered; far more than are ever in progress. */
@@ -23,13 +25,12 @@ export class UsageLog {
   /** Attempts of requests in progress, from the first failed one on. */
   readonly #tried = new Map<string, AttemptRecord[]>();
 
-  constructor({ store, observe, now, maxEntries, node }: UsageLogDeps) {
+  constructor({ store, observe, now, maxEntries, node, writer }: UsageLogDeps) {
     this.#node = node;
     this.#writer = new LogWriter<UsageEntry>({
       name: 'usage log',
-      append: (entries) => store.appendUsage(entries, maxEntries),
-      observe,
-      now,
+      append: (entries, mark) => store.appendUsage(entries, maxEntries, mark),
+      ...{ observe, now, writer },
     });
   }
 

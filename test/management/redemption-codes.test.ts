@@ -10,6 +10,7 @@ import {
   recoverRedemptions,
   updateRedemptionCode,
 } from '../../src/management/redemption-codes.js';
+import { codeRevision } from '../../src/management/revision.js';
 import { freshManagement, NOW_SECONDS, OPERATOR } from '../support/management.js';
 
 const BATCH = { name: 'spring', quota: 500, count: 3, expiredTime: NOW_SECONDS + 60 };
@@ -53,6 +54,20 @@ describe('redemption codes', () => {
     expect(await deleteInvalidRedemptionCodes(management.deps, OPERATOR)).toBe(3);
     const left = await listRedemptionCodes(management.deps, { offset: 0, limit: 10 });
     expect(left.total).toBe(0);
+  });
+
+  it('take a change again whose answer was lost, with the revision from before it', async () => {
+    const [fresh] = await createRedemptionCodes(management.deps, BATCH, OPERATOR);
+    if (fresh === undefined) throw new Error('no code was made');
+    const { id } = fresh.record;
+    const revision = codeRevision(fresh.record);
+    const change = { quota: 9, enabled: false };
+    const send = (changed: typeof change) =>
+      updateRedemptionCode(management.deps, id, changed, OPERATOR, revision);
+    await send(change);
+
+    expect(await send(change)).toMatchObject({ quota: 9, status: 'disabled' });
+    await expect(send({ ...change, quota: 10 })).rejects.toMatchObject({ param: 'if_revision' });
   });
 
   it('are not for their maker to redeem', async () => {

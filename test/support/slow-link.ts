@@ -11,6 +11,10 @@ export interface SlowLink {
   release(): void;
   /** Breaks all connections. What is held back never arrives; new connections are as good as before. */
   sever(): void;
+  /** What the server says for the n-th time from now on is lost: its connection breaks, or stays open and says no more. */
+  lose(nth: number, how: 'cut' | 'silent'): void;
+  /** Whether that has happened. */
+  readonly hasLost: boolean;
   /** From now on new connections lead to another port, as the name of a service does after a failover. */
   leadTo(port: number): void;
   close(): Promise<void>;
@@ -21,10 +25,19 @@ export async function startSlowLink(toPort: number, roundTripMs = 0): Promise<Sl
   let delayMs = roundTripMs / 2;
   let target = toPort;
   let held: (() => void)[] | undefined;
+  let untilLoss = Infinity;
+  let loss: 'cut' | 'silent' = 'cut';
   const sockets = new Set<Socket>();
   const forward = (from: Socket, to: Socket, isReply: boolean): void => {
     let last = Promise.resolve();
+    let isSilent = false;
     from.on('data', (bytes) => {
+      if (isReply) untilLoss -= 1;
+      if (isReply && untilLoss === 0) {
+        isSilent = true;
+        if (loss === 'cut') to.resetAndDestroy();
+      }
+      if (isSilent) return;
       const due = new Promise<void>((resolve) => setTimeout(resolve, delayMs));
       last = last
         .then(() => due)
@@ -68,6 +81,13 @@ export async function startSlowLink(toPort: number, roundTripMs = 0): Promise<Sl
     sever() {
       held = undefined;
       for (const socket of sockets) socket.destroy();
+    },
+    lose(nth, how) {
+      untilLoss = nth;
+      loss = how;
+    },
+    get hasLost() {
+      return untilLoss <= 0;
     },
     leadTo(next) {
       target = next;

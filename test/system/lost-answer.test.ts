@@ -11,6 +11,7 @@ import { rerankBody } from './upstreams.js';
 /** Reservations live longer than that: what is waited for here is not that they expire. */
 const DEADLINE_MS = 120_000;
 const QUOTA = 1_000_000;
+const DAY_MS = 24 * 3_600_000;
 
 let redis: RedisServer;
 let admin: Redis;
@@ -26,6 +27,7 @@ beforeEach(async () => {
     {
       store: { command_timeout_ms: 30_000 },
       gateway: { deadline_ms: DEADLINE_MS },
+      prices: { default: { per_request: 7 } },
       channels: [
         {
           ...{ name: 'only', provider: 'cohere', base_url: upstream.url, tag: 'eu' },
@@ -70,6 +72,51 @@ it('ends an admission whose answer was lost as soon as the store is back: its on
   const after = await gateway.store.getToken(id, Date.now());
   expect(after?.remainQuota).toBe(before?.remainQuota);
   expect((await gateway.post(key, rerankBody('m'))).status).toBe(200);
+}, 120_000);
+
+it('counts each request once in log, statistics and balance, whichever answers are lost', async () => {
+  const { key } = await gateway.createKey({ remainQuota: QUOTA });
+  let served = 0;
+  const serve = async (): Promise<boolean> => {
+    const isServed = (await gateway.post(key, rerankBody('m'))).status === 200;
+    if (isServed) served += 1;
+    return isServed;
+  };
+  for (let nth = 1; nth <= 10; nth += 1) {
+    link.lose(nth, 'cut');
+    await until('an answer to a request is lost', async () => {
+      await serve();
+      return link.hasLost;
+    });
+    await until('it serves again', serve);
+    // What is written after a request: its settlement, the log, statistics.
+    link.lose(nth, 'cut');
+    await until('an answer is lost that no request waits for', () => link.hasLost);
+    await until('it serves again', serve);
+  }
+  link.lose(Infinity, 'cut');
+
+  const sums = async () => {
+    const { requests, quota } = await gateway.store.usageStats({});
+    const counted = { requests: 0, quota: 0 };
+    const nowMs = Date.now();
+    const query = { rollup: 'spend_day', fromMs: nowMs - (nowMs % DAY_MS), toMs: nowMs } as const;
+    await gateway.store.readStats(query, ({ tally }) => {
+      counted.requests += tally.sums.requests;
+      counted.quota += tally.sums.quota;
+    });
+    const user = await gateway.store.getUser(gateway.userId, nowMs);
+    return { log: { requests, quota }, counted, used: user?.usedQuota };
+  };
+  let last = await sums();
+  // Duplicates, if there are any, never go: this does not fail, and what follows says how far apart they are.
+  await until('all is written', async () => {
+    last = await sums();
+    return last.log.quota === last.used && last.log.requests === last.counted.requests;
+  }).catch(() => undefined);
+  expect(last.log).toEqual(last.counted);
+  expect(last.log.quota).toBe(last.used);
+  expect(last.log.requests).toBeGreaterThanOrEqual(served);
 }, 120_000);
 
 it.each([180, 900])(

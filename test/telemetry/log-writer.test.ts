@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { GatewayEvent } from '../../src/gateway/events.js';
-import { StoreUnavailableError } from '../../src/store/store.js';
+import { StoreUnavailableError, type BatchMark } from '../../src/store/store.js';
 import { LogWriter } from '../../src/telemetry/log-writer.js';
 
 const AWAY = new StoreUnavailableError('away');
@@ -14,13 +14,18 @@ afterEach(() => {
 
 /** A writer of numbers, with what each write had and how it ends. */
 function setUp() {
-  const writes: { entries: readonly number[]; done(): void; fail(error: Error): void }[] = [];
+  const writes: {
+    entries: readonly number[];
+    mark: BatchMark;
+    done(): void;
+    fail(error: Error): void;
+  }[] = [];
   const faults: GatewayEvent[] = [];
   const writer = new LogWriter<number>({
-    name: 'log',
-    append: (entries) =>
+    ...{ name: 'log', writer: 'w' },
+    append: (entries, mark) =>
       new Promise((resolve, reject) => {
-        writes.push({ entries: [...entries], done: resolve, fail: reject });
+        writes.push({ entries: [...entries], mark, done: resolve, fail: reject });
       }),
     observe: (event) => faults.push(event),
     now: Date.now,
@@ -84,6 +89,14 @@ describe('a log in batches', () => {
       expect(writes).toHaveLength(before + 1);
     }
     expect(writes.at(-1)?.entries).toEqual([0]);
+    expect(new Set(writes.map(({ mark }) => JSON.stringify(mark)))).toEqual(
+      new Set([JSON.stringify({ writer: 'w', serial: 1 })]),
+    );
+    writes.at(-1)?.done();
+    await pass(0);
+    add(1, 1);
+    await pass(500);
+    expect(writes.at(-1)?.mark).toEqual({ writer: 'w', serial: 2 });
   });
 
   it('waits for the store no longer than it may at the end, and says what was lost', async () => {

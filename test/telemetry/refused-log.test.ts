@@ -21,7 +21,7 @@ function refusedLog() {
     observe: () => undefined,
     now: () => NOW,
     maxEntries: 1_000,
-    node: 'node-a',
+    ...{ node: 'node-a', writer: 'w' },
   });
   return { log, written };
 }

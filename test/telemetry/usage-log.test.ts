@@ -30,7 +30,7 @@ function usageLog(append: (attempt: number) => Promise<void> = () => Promise.res
     },
     now: () => NOW,
     maxEntries: 1_000,
-    node: 'node-a',
+    ...{ node: 'node-a', writer: 'w' },
   });
   return { log, batches, faults };
 }

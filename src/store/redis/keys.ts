@@ -55,7 +55,7 @@ export interface Keys {
   readonly channelsChanged: string;
   /** Hash of a duty: `due` and `note`. */
   duty(name: string): string;
-  /** Common part of a log: `:entries`, `:times`, `:seq`, `:ids`, `:of:<user>`. */
+  /** Common part of a log: `:entries`, `:times`, `:seq`, `:ids`, `:of:<user>`, `:writer:<id>`. */
   log(name: 'usage' | 'refused' | 'audit'): string;
   /**
    * Common part of the roll-ups: `:since`, `:writer:<id>`, `:<name>:<start>` for the owners of a bucket,

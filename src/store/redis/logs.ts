@@ -2,6 +2,7 @@ import { SUMMED_MEMBERS, usageMembersOf, usageSums } from '../../core/usage-memb
 import type {
   AuditEntry,
   AuditQuery,
+  BatchMark,
   Logged,
   LogSlice,
   LogStore,
@@ -28,6 +29,13 @@ interface Log<T> {
   readonly read: (json: string) => T;
   /** The id that entries are found by, if they can be found by one. */
   readonly idOf?: (entry: T) => string;
+}
+
+/** What both logs of requests have. */
+interface RequestEntry {
+  readonly atMs: number;
+  readonly requestId: string;
+  readonly userId: number | undefined;
 }
 
 interface Span {
@@ -182,25 +190,31 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     return { items, total };
   }
 
-  /** Appends entries, each about a user or, with '', about nobody; then drops the oldest ones beyond the bound. */
-  async function append<T extends { readonly atMs: number }>(
-    appended: Log<T>,
-    added: readonly { readonly userId: string; readonly entry: T }[],
+  /** Appends requests, each of a user or, with '', of nobody; then drops the oldest ones beyond the bound. */
+  async function appendRequests<T extends RequestEntry>(
+    log: Log<T>,
+    added: readonly T[],
     maxEntries: number,
+    { writer, serial }: BatchMark = { writer: '', serial: 0 },
   ): Promise<void> {
-    const { key: log, idOf } = appended;
-    const shared = [`${log}:seq`, `${log}:entries`, `${log}:times`];
-    const places = new Places(idOf === undefined ? shared : [...shared, `${log}:ids`], log);
-    const args = added.map(({ userId, entry }) => {
-      const id = idOf === undefined ? '' : `${idOf(entry)} `;
-      return `${places.of(userId)} ${entry.atMs} ${id}${userId} ${JSON.stringify(entry)}`;
+    if (added.length === 0) return;
+    const parts = ['seq', 'entries', 'times', 'ids', `writer:${writer}`];
+    const places = new Places(parts, log.key);
+    const args = added.map((entry) => {
+      const userId = String(entry.userId ?? '');
+      const place = places.of(userId);
+      return `${place} ${entry.atMs} ${entry.requestId} ${userId} ${JSON.stringify(entry)}`;
     });
-    const script = idOf === undefined ? SCRIPTS.writeLog : SCRIPTS.writeRequests;
-    const total = numberOf(await run(connection, script, places.keys, args));
+    const reply = await run(connection, SCRIPTS.appendRequests, places.keys, [serial, ...args]);
+    await bound(log, numberOf(reply), maxEntries);
+  }
+
+  /** Drops the oldest entries of those beyond the bound. */
+  async function bound<T>(log: Log<T>, total: number, maxEntries: number): Promise<void> {
     // A bound that was lowered a lot is reached step by step, so that others are not kept waiting.
     const excess = Math.min(total - maxEntries, 2 * CHUNK);
     if (excess <= 0) return;
-    await drop(appended, await answer(client.zrange(`${log}:times`, '0', `${excess - 1}`)));
+    await drop(log, await answer(client.zrange(`${log.key}:times`, '0', `${excess - 1}`)));
   }
 
   /** Drops entries by number; the user of an entry never changes, so it is looked up first. Resolves to how many were dropped. */
@@ -210,8 +224,8 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   ): Promise<number> {
     if (found.length === 0) return 0;
     const records = await answer(client.hmget(`${log}:entries`, ...found));
-    const shared = [`${log}:entries`, `${log}:times`];
-    const places = new Places(idOf === undefined ? shared : [...shared, `${log}:ids`], log);
+    const parts = ['entries', 'times', ...(idOf === undefined ? [] : ['ids'])];
+    const places = new Places(parts, log);
     const args = found.flatMap((number, index) => {
       const record = records[index] ?? '';
       const blank = record.indexOf(' ');
@@ -244,7 +258,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   }
 
   /** A page of a log of requests: of one request, which is found by its id, or of all that match. */
-  async function requests<T extends { readonly atMs: number; readonly userId: number | undefined }>(
+  async function requests<T extends RequestEntry>(
     log: Log<T>,
     query: Span & LogSlice & { readonly userId?: number; readonly requestId?: string },
     filter: Filter<T> | undefined,
@@ -275,14 +289,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   const audit: Log<AuditEntry> = { key: keys.log('audit'), read: auditOf };
 
   return {
-    async appendUsage(added, maxEntries) {
-      if (added.length === 0) return;
-      await append(
-        usage,
-        added.map((entry) => ({ userId: String(entry.userId), entry })),
-        maxEntries,
-      );
-    },
+    appendUsage: (added, maxEntries, mark) => appendRequests(usage, added, maxEntries, mark),
 
     listUsage: (query) => requests(usage, query, usageFilter(query)),
 
@@ -296,14 +303,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
       return sum;
     },
 
-    async appendRefused(added, maxEntries) {
-      if (added.length === 0) return;
-      await append(
-        refused,
-        added.map((entry) => ({ userId: String(entry.userId ?? ''), entry })),
-        maxEntries,
-      );
-    },
+    appendRefused: (added, maxEntries, mark) => appendRequests(refused, added, maxEntries, mark),
 
     listRefused: (query) => requests(refused, query, refusedFilter(query)),
 
@@ -321,7 +321,13 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     },
 
     async appendAudit(entry, maxEntries) {
-      await append(audit, [{ userId: '', entry }], maxEntries);
+      const { keys: places } = new Places(['seq', 'entries', 'times'], audit.key);
+      const record = `0 ${entry.atMs}  ${JSON.stringify(entry)}`;
+      await bound(
+        audit,
+        numberOf(await run(connection, SCRIPTS.writeLog, places, [record])),
+        maxEntries,
+      );
     },
 
     listAudit: (query) => page(audit, undefined, query, auditFilter(query)),
@@ -355,8 +361,9 @@ class Places {
   readonly #log: string;
   readonly #byUser = new Map<string, number>();
 
-  constructor(keys: readonly string[], log: string) {
-    this.keys = [...keys];
+  /** `parts` of the log come first. */
+  constructor(parts: readonly string[], log: string) {
+    this.keys = parts.map((part) => `${log}:${part}`);
     this.#log = log;
   }
 

@@ -52,7 +52,7 @@ export const SCRIPTS = {
   writeLog: load('write_log'),
   findEntries: load('find_entries'),
   dropEntries: load('drop_entries'),
-  writeRequests: load('write_requests'),
+  appendRequests: load('append_requests'),
   dropRequests: load('drop_requests'),
   takeDuty: load('take_duty'),
   endDuty: load('end_duty'),

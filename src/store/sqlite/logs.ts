@@ -2,6 +2,7 @@ import { SUMMED_MEMBERS, USAGE_ROWS, usageMembersOf, usageSums } from '../../cor
 import { snakeCase } from '../../core/records.js';
 import type {
   AuditEntry,
+  BatchMark,
   Logged,
   LogSlice,
   LogStore,
@@ -13,6 +14,7 @@ import type {
 } from '../store.js';
 import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
+import { openWriters } from './writers.js';
 
 type UsageRow = Readonly<Record<string, string | number | null>> & {
   readonly id: number;
@@ -91,6 +93,13 @@ export function openLogs(database: Database): LogStore {
   const trimRefused = database.prepare<never>('DELETE FROM refused_log WHERE at_ms < ?');
   const trimAudit = database.prepare<never>('DELETE FROM audit_log WHERE at_ms < ?');
 
+  const isNew = openWriters(database);
+  const isNewBatch = (
+    log: 'usage' | 'refused',
+    [first]: readonly { readonly atMs: number }[],
+    mark: BatchMark | undefined,
+  ): boolean => mark === undefined || isNew(`${log}:${mark.writer}`, mark.serial, first?.atMs ?? 0);
+
   function append(entry: UsageEntry): number {
     const row = insertUsage.get(
       entry.atMs,
@@ -121,8 +130,9 @@ export function openLogs(database: Database): LogStore {
   }
 
   return {
-    appendUsage: (entries, maxEntries) =>
+    appendUsage: (entries, maxEntries, mark) =>
       database.write(() => {
+        if (!isNewBatch('usage', entries, mark)) return;
         let newest = 0;
         for (const entry of entries) newest = append(entry);
         boundUsage.run(newest - maxEntries);
@@ -148,8 +158,9 @@ export function openLogs(database: Database): LogStore {
         return usageSums((name) => row?.[name] ?? 0);
       }),
 
-    appendRefused: (entries, maxEntries) =>
+    appendRefused: (entries, maxEntries, mark) =>
       database.write(() => {
+        if (!isNewBatch('refused', entries, mark)) return;
         let newest = 0;
         for (const entry of entries) newest = appendOneRefused(entry);
         boundRefused.run(newest - maxEntries);

@@ -3,6 +3,7 @@ import { ROLLUPS } from '../../core/rollups.js';
 import { addTally, readTally, writeTally } from '../../core/tally.js';
 import type { StatsAddition, StatsStore } from '../store.js';
 import type { Database } from './database.js';
+import { openWriters } from './writers.js';
 
 interface Row {
   readonly at_ms: number;
@@ -13,18 +14,9 @@ interface Row {
 
 /** How many buckets are read before others get their turn. */
 const CHUNK = 32;
-const WRITER_TTL_MS = 24 * 3_600_000;
 
 export function openStats(database: Database): StatsStore {
-  const serialOf = database.prepare<{ readonly serial: number }>(
-    'SELECT serial FROM stats_writers WHERE writer = ?',
-  );
-  const putWriter = database.prepare<never>(
-    'INSERT OR REPLACE INTO stats_writers (writer, serial, expires_at_ms) VALUES (?, ?, ?)',
-  );
-  const removeWriters = database.prepare<never>(
-    'DELETE FROM stats_writers WHERE expires_at_ms <= ?',
-  );
+  const isNew = openWriters(database);
   const begin = database.prepare<never>(
     'INSERT OR IGNORE INTO stats_since (only_row, since_ms) VALUES (1, ?)',
   );
@@ -60,12 +52,10 @@ export function openStats(database: Database): StatsStore {
   return {
     addStats: ({ writer, serial, nowMs, maxRows, additions }) =>
       database.write(() => {
-        if ((serialOf.get(writer)?.serial ?? 0) >= serial) return;
-        putWriter.run(writer, serial, nowMs + WRITER_TTL_MS);
+        if (!isNew(writer, serial, nowMs)) return;
         begin.run(nowMs);
         for (const addition of additions) add(addition, maxRows);
         removeOld.run(nowMs);
-        removeWriters.run(nowMs);
       }),
 
     async readStats({ rollup, owner, fromMs, toMs }, visit) {

@@ -119,6 +119,24 @@ export function describeLogs(open: OpenHarness): void {
       }
     });
 
+    test('knows a batch again that is sent again, until its writer has sent the next one', async () => {
+      const [first, second] = [usage(), usage({ atMs: T0 + 1 })];
+      const mark = { writer: 'a node', serial: 1 };
+      for (let times = 0; times < 3; times += 1) {
+        await given.store.appendUsage([first, second], MANY, mark);
+        await given.store.appendRefused([refusal()], MANY, mark);
+      }
+      expect(await list()).toEqual(logged([second, first]));
+      expect((await given.store.listRefused({ offset: 0, limit: 10 })).total).toBe(1);
+
+      const third = usage({ atMs: T0 + 2 });
+      await given.store.appendUsage([third], MANY, { ...mark, serial: 2 });
+      await given.store.appendUsage([first, second], MANY, mark);
+      expect(await list()).toEqual(logged([third, second, first]));
+      await given.store.appendUsage([third], MANY, { writer: 'another node', serial: 1 });
+      expect(await list()).toEqual(logged([third, third, second, first]));
+    });
+
     test('finds by user, token, model, channel, outcome and time, all of them together', async () => {
       const entries = [
         usage({ atMs: T0, userId: 1, tokenId: 1, tokenName: 'one' }),
