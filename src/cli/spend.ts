@@ -96,6 +96,8 @@ function nameOf(row: BreakdownRowWire, group: BreakdownGroup): string {
       return row.channel ?? `${row.channel_id ?? ''}`;
     case 'hour':
       return row.hour === null ? '' : moment(row.hour);
+    case 'day':
+      return row.day === null ? '' : moment(row.day);
     case 'model':
     case 'provider':
     case 'tag':

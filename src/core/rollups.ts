@@ -11,7 +11,10 @@ export const ROLLUPS = {
   traffic_minute: { stepMs: MINUTE_MS, keepMs: 6 * HOUR_MS },
   traffic_5_minutes: { stepMs: 5 * MINUTE_MS, keepMs: 3 * DAY_MS },
   traffic_hour: { stepMs: HOUR_MS, keepMs: 35 * DAY_MS },
-  spend_hour: { stepMs: HOUR_MS, keepMs: 35 * DAY_MS },
+  /** Hours are split where a day begins within them somewhere: see `bucketOf`. */
+  spend_hour: { stepMs: HOUR_MS, keepMs: 400 * DAY_MS },
+  /** The spending of all accounts in one row: a chart of it need not read those of each. */
+  total_hour: { stepMs: HOUR_MS, keepMs: 400 * DAY_MS },
   /** As long as the settings say. Days are UTC. */
   spend_day: { stepMs: DAY_MS, keepMs: Infinity },
 } as const;
@@ -19,10 +22,49 @@ export const ROLLUPS = {
 export type RollupName = keyof typeof ROLLUPS;
 export type TrafficRollup = Extract<RollupName, `traffic_${string}`>;
 
-/** The start of the bucket that contains a moment. */
-export function bucketOf(name: RollupName, atMs: number): number {
+/**
+ * Earlier releases kept hours of spending for so long: those further back may be missing, or lack what a gateway of such a
+ * release counted.
+ */
+export const SURE_HOURS_MS = 35 * DAY_MS;
+
+/** The minutes of the UTC day, besides full hours, at which a day begins in some time zone; those of one hour ascend. */
+const DAYS_BEGIN_AT: readonly number[] = [
+  ...[150, 210, 570, 615, 675, 810, 870],
+  ...[915, 1_050, 1_095, 1_110, 1_170, 1_230],
+];
+
+/** The step that contains a moment, by its start. */
+export function stepOf(name: RollupName, atMs: number): number {
   const { stepMs } = ROLLUPS[name];
   return Math.floor(atMs / stepMs) * stepMs;
+}
+
+/**
+ * The start of the bucket that contains a moment. An hour of spending has more than one bucket if a day begins within it in some
+ * time zone, so that days and months add up to the unit everywhere.
+ */
+export function bucketOf(name: RollupName, atMs: number): number {
+  return splitsIn(name, stepOf(name, atMs)).findLast((startMs) => startMs <= atMs) ?? atMs;
+}
+
+/** The starts of all buckets that begin in a span, both ends included. */
+export function bucketsIn(name: RollupName, fromMs: number, toMs: number): number[] {
+  const starts: number[] = [];
+  for (let at = stepOf(name, fromMs); at <= toMs; at += ROLLUPS[name].stepMs) {
+    starts.push(...splitsIn(name, at).filter((startMs) => startMs >= fromMs && startMs <= toMs));
+  }
+  return starts;
+}
+
+/** The starts of the buckets of a step. */
+function splitsIn(name: RollupName, startMs: number): number[] {
+  if (name !== 'spend_hour' && name !== 'total_hour') return [startMs];
+  const dayMs = stepOf('spend_day', startMs);
+  const within = DAYS_BEGIN_AT.map((minute) => dayMs + minute * MINUTE_MS).filter(
+    (atMs) => stepOf(name, atMs) === startMs,
+  );
+  return [startMs, ...within];
 }
 
 /** What a row of traffic is about. An attempt has no model; a refused request has no channel. */

@@ -1,5 +1,5 @@
 import { own } from '../core/records.js';
-import { bucketOf, ROLLUPS, type RollupName } from '../core/rollups.js';
+import { ROLLUPS, stepOf, SURE_HOURS_MS, type RollupName } from '../core/rollups.js';
 import type { Store } from '../store/store.js';
 import { latestChannels } from './latest-channels.js';
 
@@ -29,9 +29,10 @@ export async function completeFrom(
 ): Promise<number | undefined> {
   const firstWriteMs = await store.statsSince();
   if (firstWriteMs === undefined) return undefined;
-  const sinceMs = bucketOf('traffic_minute', firstWriteMs - WRITTEN_LATER_MS);
-  const keepMs = Math.min(ROLLUPS[rollup].keepMs, statsDays * DAY_MS);
-  return Math.max(sinceMs, bucketOf(rollup, now() - keepMs));
+  const sinceMs = stepOf('traffic_minute', firstWriteMs - WRITTEN_LATER_MS);
+  const sureMs = rollup === 'spend_hour' ? SURE_HOURS_MS : ROLLUPS[rollup].keepMs;
+  const keepMs = Math.min(sureMs, statsDays * DAY_MS);
+  return Math.max(sinceMs, stepOf(rollup, now() - keepMs));
 }
 
 /** Today's names of what a group is about, by ids: names stand for themselves, and what was deleted has none. */

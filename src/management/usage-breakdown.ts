@@ -1,6 +1,8 @@
-import { bucketOf, readSpendKey, ROLLUPS, type SpendKey } from '../core/rollups.js';
+import { readSpendKey, stepOf, type SpendKey } from '../core/rollups.js';
 import { addTally, newTally, type Sums, type Tally } from '../core/tally.js';
-import type { StatsRow, Store } from '../store/store.js';
+import { dayOf, startOfDay } from '../core/time-zone.js';
+import type { StatsRow } from '../store/store.js';
+import { readSpending } from './spending.js';
 import { completeFrom, namesFor, type Span, type StatsDeps } from './stats.js';
 
 export const BREAKDOWN_GROUPS = [
@@ -11,14 +13,17 @@ export const BREAKDOWN_GROUPS = [
   'tag',
   'provider',
   'hour',
+  'day',
 ] as const;
 
-export const OWN_BREAKDOWN_GROUPS = ['token', 'model', 'hour'] as const;
+export const OWN_BREAKDOWN_GROUPS = ['token', 'model', 'hour', 'day'] as const;
 export type BreakdownGroup = (typeof BREAKDOWN_GROUPS)[number];
 
 export interface BreakdownQuery extends Span {
   readonly by: readonly BreakdownGroup[];
   readonly owner?: number;
+  /** Whose days they are, if they are listed by day; UTC unless given. */
+  readonly timeZone?: string;
   /** The most rows that are listed individually, if fewer than usual. */
   readonly most?: number;
   /** Whether rows have names, which are looked up one by one; they do unless given. */
@@ -42,7 +47,6 @@ export interface UsageBreakdown extends Span {
 }
 
 const MAX_ROWS = 1_000;
-const DAY_MS = 24 * 3_600_000;
 
 /** What requests of one kind add up to. */
 interface Group {
@@ -51,24 +55,42 @@ interface Group {
 }
 
 /**
- * Sums of a span, divided by one or two things, over all nodes. Whole days are read by day; hours at the ends are read by
- * hour as long as they are kept, and as UTC days after that, which the span in the reply then shows.
+ * Sums of a span, divided by one or two things, over all nodes. Spans that meet have nothing in common and lack nothing: they
+ * are exact wherever a day begins in some time zone, also where clocks change. Of a UTC day of which only the whole sum is
+ * left, all goes to the span that its noon is in, which the span in the reply then shows.
  */
 export async function usageBreakdown(
   deps: StatsDeps,
-  { by, owner, most = MAX_ROWS, named = true, ...asked }: BreakdownQuery,
+  { by, owner, most = MAX_ROWS, named = true, timeZone = 'UTC', ...asked }: BreakdownQuery,
 ): Promise<UsageBreakdown> {
-  const parts = spendParts(asked, deps.now(), by.includes('hour'));
-  const { groups, total } = await addUp(deps.store, parts, by, owner);
-  const ranked = [...groups].sort(
+  const edges = by.includes('day') ? edgesOfDays(asked, timeZone) : [asked.fromMs];
+  const groups = new Map<string, Group>();
+  const total = newTally();
+  const add = (row: StatsRow, startMs: number): void => {
+    const of = spendOf(row, by, startMs);
+    const id = JSON.stringify(by.map((name) => of[name] ?? null));
+    let group = groups.get(id);
+    if (group === undefined) groups.set(id, (group = { of, tally: newTally() }));
+    addTally(group.tally, row.tally);
+    addTally(total, row.tally);
+  };
+  const span = await readSpending(
+    deps,
+    {
+      ...asked,
+      owner,
+      edges,
+      byHour: by.includes('hour'),
+      together: by.every((group) => group === 'day'),
+    },
+    add,
+  );
+  const ranked = [...groups.values()].sort(
     (a, b) =>
       b.tally.sums.quota - a.tally.sums.quota || b.tally.sums.requests - a.tally.sums.requests,
   );
-  const [first] = parts;
-  const last = parts.at(-1);
   return {
-    fromMs: first?.fromMs ?? asked.fromMs,
-    toMs: last === undefined ? asked.toMs : last.toMs + ROLLUPS[last.rollup].stepMs,
+    ...span,
     completeFromMs: await completeFrom(deps, by.includes('hour') ? 'spend_hour' : 'spend_day'),
     rows: [
       ...(await rowsOf(deps, named ? by : [], ranked.slice(0, most))),
@@ -78,25 +100,15 @@ export async function usageBreakdown(
   };
 }
 
-async function addUp(
-  store: Store,
-  parts: readonly SpendPart[],
-  by: readonly BreakdownGroup[],
-  owner: number | undefined,
-): Promise<{ readonly groups: Iterable<Group>; readonly total: Tally }> {
-  const groups = new Map<string, Group>();
-  const total = newTally();
-  for (const part of parts) {
-    await store.readStats({ ...part, ...(owner === undefined ? {} : { owner }) }, (row) => {
-      const of = spendOf(row, by);
-      const id = JSON.stringify(by.map((name) => of[name] ?? null));
-      let group = groups.get(id);
-      if (group === undefined) groups.set(id, (group = { of, tally: newTally() }));
-      addTally(group.tally, row.tally);
-      addTally(total, row.tally);
-    });
+/** The beginning of a span, and of each day in it after that. */
+function edgesOfDays({ fromMs, toMs }: Span, timeZone: string): number[] {
+  const edges = [fromMs];
+  const { date, ...month } = dayOf(fromMs, timeZone);
+  for (let days = 1; ; days += 1) {
+    const startMs = startOfDay({ ...month, date: date + days }, timeZone);
+    if (startMs >= toMs) return edges;
+    if (startMs > fromMs) edges.push(startMs);
   }
-  return { groups: groups.values(), total };
 }
 
 /** A row for each group, with the names of what it is about. */
@@ -135,34 +147,9 @@ function restRow(groups: readonly Group[]): BreakdownRow[] {
   return [{ of: {}, names: {}, isRest: true, sums: rest.sums }];
 }
 
-interface SpendPart extends Span {
-  readonly rollup: 'spend_hour' | 'spend_day';
-}
-
-/** Which buckets make up a span; `toMs` is the start of the last of them. */
-function spendParts({ fromMs, toMs }: Span, nowMs: number, byHour: boolean): SpendPart[] {
-  const hourMs = ROLLUPS.spend_hour.stepMs;
-  const start = bucketOf('spend_hour', fromMs);
-  const end = bucketOf('spend_hour', Math.max(fromMs, toMs - 1)) + hourMs;
-  const hours = (from: number, to: number): SpendPart[] =>
-    from < to ? [{ rollup: 'spend_hour', fromMs: from, toMs: to - hourMs }] : [];
-  if (byHour) return hours(start, end);
-  const hasHours = (atMs: number): boolean => nowMs - atMs <= ROLLUPS.spend_hour.keepMs;
-  const firstDay = bucketOf('spend_day', start);
-  const lastDay = bucketOf('spend_day', end);
-  const dayStart = firstDay === start || !hasHours(start) ? firstDay : firstDay + DAY_MS;
-  const dayEnd = lastDay === end || hasHours(end) ? lastDay : lastDay + DAY_MS;
-  if (dayStart >= dayEnd) return hours(start, end);
-  return [
-    ...hours(start, dayStart),
-    { rollup: 'spend_day', fromMs: dayStart, toMs: dayEnd - DAY_MS },
-    ...hours(dayEnd, Math.max(dayEnd, end)),
-  ];
-}
-
-function spendOf(row: StatsRow, by: readonly BreakdownGroup[]): BreakdownRow['of'] {
+function spendOf(row: StatsRow, by: readonly BreakdownGroup[], dayMs: number): BreakdownRow['of'] {
   const about = readSpendKey(row.key);
-  const entries = by.map((group) => [group, valueOf(group, about, row)] as const);
+  const entries = by.map((group) => [group, valueOf(group, about, row, dayMs)] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined && value !== ''));
 }
 
@@ -170,6 +157,7 @@ function valueOf(
   group: BreakdownGroup,
   { tokenId, model, channelId, provider, tag }: SpendKey,
   { owner, atMs }: StatsRow,
+  dayMs: number,
 ): string | number | undefined {
   switch (group) {
     case 'user':
@@ -179,7 +167,9 @@ function valueOf(
     case 'channel':
       return channelId;
     case 'hour':
-      return Math.floor(atMs / 1_000);
+      return stepOf('spend_hour', atMs) / 1_000;
+    case 'day':
+      return Math.floor(dayMs / 1_000);
     case 'model':
       return model;
     case 'provider':

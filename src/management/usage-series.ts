@@ -1,9 +1,9 @@
 import { ERRORS } from '../core/errors.js';
 import {
-  bucketOf,
   readSpendKey,
   readTrafficKey,
   ROLLUPS,
+  stepOf,
   type RollupName,
   type TrafficRollup,
 } from '../core/rollups.js';
@@ -97,8 +97,8 @@ function spanOf(query: SeriesQuery, nowMs: number): Buckets {
   const rollup = seriesRollup(query, nowMs);
   return {
     rollup,
-    fromMs: bucketOf(rollup, query.fromMs),
-    lastMs: bucketOf(rollup, Math.max(query.fromMs, query.toMs - 1)),
+    fromMs: stepOf(rollup, query.fromMs),
+    lastMs: stepOf(rollup, Math.max(query.fromMs, query.toMs - 1)),
   };
 }
 
@@ -126,14 +126,14 @@ async function collect(
   const all = makeTallies();
   const groups = new Map<string, Tally[]>();
   const wanted = query.keys === undefined ? undefined : new Set(query.keys);
-  const stepOf = (at: number) => (group: string | undefined) => {
+  const tallyAt = (at: number) => (group: string | undefined) => {
     if (group === undefined) return all[at] ?? newTally();
     if (wanted?.has(group) === false) return newTally();
     let tallies = groups.get(group);
     if (tallies === undefined) groups.set(group, (tallies = makeTallies()));
     return tallies[at] ?? newTally();
   };
-  await addBuckets(deps, query, { ...span, steps }, stepOf);
+  await addBuckets(deps, query, { ...span, steps }, tallyAt);
   return { stepMs, steps, all, groups };
 }
 
@@ -181,7 +181,7 @@ async function addBuckets(
   { store, now }: StatsDeps,
   { group, owner }: SeriesQuery,
   { rollup, fromMs, lastMs, steps }: Buckets & { readonly steps: number },
-  stepOf: (at: number) => (group: string | undefined) => Tally,
+  tallyAt: (at: number) => (group: string | undefined) => Tally,
 ): Promise<void> {
   let settled = settledOf.get(store);
   if (settled === undefined) settledOf.set(store, (settled = new SettledBuckets()));
@@ -189,14 +189,14 @@ async function addBuckets(
   const nowMs = now();
   const keyOf = (at: number): string => `${rollup} ${fromMs + at * stepMs} ${group} ${owner ?? ''}`;
   let known = 0;
-  while (known < steps && settled.visit(keyOf(known), nowMs, stepOf(known))) known += 1;
+  while (known < steps && settled.visit(keyOf(known), nowMs, tallyAt(known))) known += 1;
   const fresh = Array.from({ length: steps - known }, () => ({
     whole: newTally(),
     groups: new Map<string, Tally>(),
   }));
-  const span = { fromMs: fromMs + known * stepMs, toMs: lastMs };
+  const span = { fromMs: fromMs + known * stepMs, toMs: lastMs + stepMs - 1 };
   await store.readStats({ rollup, ...span, ...(owner === undefined ? {} : { owner }) }, (row) => {
-    const bucket = fresh[Math.round((row.atMs - span.fromMs) / stepMs)];
+    const bucket = fresh[Math.floor((row.atMs - span.fromMs) / stepMs)];
     if (bucket === undefined) return;
     for (const { key, tally, whole } of partsOf(rollup, row, group)) {
       if (whole) addTally(bucket.whole, tally);
@@ -208,7 +208,7 @@ async function addBuckets(
   });
   fresh.forEach((bucket, index) => {
     const at = known + index;
-    const tallyOf = stepOf(at);
+    const tallyOf = tallyAt(at);
     addTally(tallyOf(undefined), bucket.whole);
     for (const [key, tally] of bucket.groups) addTally(tallyOf(key), tally);
     settled.keep(keyOf(at), fromMs + (at + 1) * stepMs, nowMs, bucket);

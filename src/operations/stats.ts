@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { isTimeZone } from '../core/time-zone.js';
 import { invalid } from '../management/fields.js';
 import { getOverview } from '../management/overview.js';
 import type { StatsDeps } from '../management/stats.js';
@@ -18,8 +19,8 @@ import { ID } from '../shapes/lists.js';
 import { SECONDS } from '../shapes/log.js';
 import { OVERVIEW_REPLY, overviewWire } from '../shapes/overview.js';
 import {
-  BREAKDOWN_COLUMNS,
   BREAKDOWN_REPLY,
+  breakdownTable,
   breakdownWire,
   MAX_SERIES_DAYS,
   SERIES_REPLY,
@@ -46,6 +47,7 @@ interface SeriesListQuery extends OwnSeriesQuery {
 interface OwnBreakdownQuery extends SpanQuery {
   by: BreakdownGroup;
   then?: BreakdownGroup;
+  time_zone: string;
   format: 'json' | 'csv';
 }
 
@@ -62,6 +64,10 @@ const MAX_BREAKDOWN_DAYS = 800;
 /** A bill by the hour for a month has as many steps as a page can show. */
 const MAX_HOURS_DAYS = 36;
 const CSV = 'text/csv';
+const TIME_ZONE = Joi.string()
+  .max(64)
+  .default('UTC')
+  .description('By day: whose days, as Europe/Berlin.');
 
 const SPAN = {
   start_timestamp: SECONDS.required().description('Unix seconds.'),
@@ -76,7 +82,7 @@ const KEYS = Joi.string()
 const MAX_KEYS = 100;
 const FORMAT = Joi.string<'json' | 'csv'>().valid('json', 'csv').default('json');
 const KEPT =
-  'Sums over all nodes, up to a few seconds ago; what a node could only report later is there within a minute. Minutes are kept for 6 hours, 5 minutes for 3 days, hours for 35 days, and days of spending for `log.stats_days`; `complete_from` says since when nothing is missing.';
+  'Sums over all nodes, up to a few seconds ago; what a node could only report later is there within a minute. Minutes are kept for 6 hours, 5 minutes for 3 days, hours for 35 days (of spending for 400), and days of spending for `log.stats_days`; `complete_from` says since when nothing is missing.';
 
 const series = defineOperation({
   id: 'usageSeries',
@@ -133,6 +139,7 @@ const breakdown = defineOperation({
       .default('user'),
     then: Joi.string<BreakdownGroup>().valid(...BREAKDOWN_GROUPS),
     user_id: ID,
+    time_zone: TIME_ZONE,
     format: FORMAT,
   }),
   reply: BREAKDOWN_REPLY,
@@ -154,6 +161,7 @@ const ownBreakdown = defineOperation({
       .valid(...OWN_BREAKDOWN_GROUPS)
       .default('token'),
     then: Joi.string<BreakdownGroup>().valid(...OWN_BREAKDOWN_GROUPS),
+    time_zone: TIME_ZONE,
     format: FORMAT,
   }),
   reply: BREAKDOWN_REPLY,
@@ -203,23 +211,22 @@ async function breakdownOf(
   query: OwnBreakdownQuery,
   owner: number | undefined,
 ): Promise<BreakdownWire | FileReply> {
-  const { by, then, format } = query;
+  const { by, then, format, time_zone: timeZone } = query;
   const groups = then === undefined || then === by ? [by] : [by, then];
+  if (!isTimeZone(timeZone)) {
+    throw invalid('time_zone', 'time_zone must be the name of a time zone, as Europe/Berlin.');
+  }
+  const maxDays = groups.includes('hour') ? MAX_HOURS_DAYS : MAX_BREAKDOWN_DAYS;
   const found = breakdownWire(
     await usageBreakdown(deps, {
-      ...spanOf(query, groups.includes('hour') ? MAX_HOURS_DAYS : MAX_BREAKDOWN_DAYS),
-      by: groups,
+      ...spanOf(query, maxDays),
+      ...{ by: groups, timeZone },
       ...(owner === undefined ? {} : { owner }),
     }),
   );
   if (format === 'json') return found;
-  const cells = found.rows.map((row) =>
-    BREAKDOWN_COLUMNS.map((column) => {
-      const cell = row[column];
-      return typeof cell === 'boolean' ? String(cell) : cell;
-    }),
-  );
-  return new FileReply(CSV, 'spend.csv', csvOf(BREAKDOWN_COLUMNS, cells));
+  const { heading, lines } = breakdownTable(found);
+  return new FileReply(CSV, 'spend.csv', csvOf(heading, lines));
 }
 
 function spanOf(

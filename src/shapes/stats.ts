@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { type Sums } from '../core/tally.js';
 import type { BreakdownRow, UsageBreakdown } from '../management/usage-breakdown.js';
 import type { Summary, UsageSeries } from '../management/usage-series.js';
@@ -56,6 +57,7 @@ export interface BreakdownRowWire extends SumsWire {
   tag: string | null;
   provider: string | null;
   hour: number | null;
+  day: number | null;
   is_rest: boolean;
 }
 
@@ -137,6 +139,9 @@ const ROW_MEMBERS = {
   tag: TEXT_OR_NULL,
   provider: TEXT_OR_NULL,
   hour: ID_OR_NULL.description('The start of the hour, in unix seconds.'),
+  day: ID_OR_NULL.description(
+    'The start of the day, in unix seconds; of the span, if that begins later.',
+  ),
 };
 
 export const BREAKDOWN_REPLY = Joi.object<BreakdownWire, true>({
@@ -158,10 +163,24 @@ export const BREAKDOWN_REPLY = Joi.object<BreakdownWire, true>({
   total: Joi.object<SumsWire, true>(SUMS_MEMBERS).required().description('The sum of the rows.'),
 });
 
-export const BREAKDOWN_COLUMNS = [
+const BREAKDOWN_COLUMNS = [
   ...Object.keys(ROW_MEMBERS),
   ...Object.keys(SUMS_MEMBERS),
-] as (keyof BreakdownRowWire)[];
+] as (keyof Omit<BreakdownRowWire, 'is_rest'>)[];
+
+/** As a file has it: a heading, then a line for each row; money in dollars too. */
+export function breakdownTable({ rows }: BreakdownWire): {
+  readonly heading: readonly string[];
+  readonly lines: readonly (readonly (string | number | null)[])[];
+} {
+  return {
+    heading: [...BREAKDOWN_COLUMNS, 'dollars'],
+    lines: rows.map((row) => [
+      ...BREAKDOWN_COLUMNS.map((column) => row[column]),
+      row.quota / UNITS_PER_DOLLAR,
+    ]),
+  };
+}
 
 export function seriesWire(series: UsageSeries): SeriesWire {
   return {
@@ -211,6 +230,7 @@ function rowWire({ of, names, isRest, sums }: BreakdownRow): BreakdownRowWire {
     tag: text(of.tag),
     provider: text(of.provider),
     hour: id(of.hour),
+    day: id(of.day),
     is_rest: isRest,
     ...sumsWire(sums),
   };

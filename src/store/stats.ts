@@ -30,7 +30,7 @@ export interface StatsQuery {
   readonly rollup: RollupName;
   /** If absent, the rows of all owners. */
   readonly owner?: number;
-  /** The starts of the first and the last bucket. */
+  /** Of the buckets that begin in this span, both ends included. */
   readonly fromMs: number;
   readonly toMs: number;
 }

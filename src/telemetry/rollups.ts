@@ -44,7 +44,10 @@ const LONGEST_RETRY_MS = 5_000;
 const DAY_MS = 24 * 3_600_000;
 
 const TRAFFIC = ['traffic_minute', 'traffic_5_minutes', 'traffic_hour'] as const;
-const SPENDING = ['spend_hour', 'spend_day'] as const;
+const SPENDING = ['spend_hour', 'spend_day', 'total_hour'] as const;
+
+/** The row that all spending is counted in. */
+const ALL_SPENDING = { owner: 0, key: otherSpendKey(), otherKey: otherSpendKey() };
 
 const MAX_RECENT = 8;
 
@@ -233,8 +236,9 @@ export class Rollups {
   /** Adds each minute to its bucket in each roll-up. */
   #additionsOf(pending: readonly Pending[]): StatsAddition[] {
     const additions = new Map<string, StatsAddition>();
-    for (const { atMs, owner, key, otherKey, tally } of pending) {
-      for (const rollup of owner === 0 ? TRAFFIC : SPENDING) {
+    for (const { tally, atMs, ...row } of pending) {
+      for (const rollup of row.owner === 0 ? TRAFFIC : SPENDING) {
+        const { owner, key, otherKey } = rollup === 'total_hour' ? ALL_SPENDING : row;
         const startMs = bucketOf(rollup, atMs);
         const id = `${rollup} ${startMs} ${owner} ${key}`;
         let addition = additions.get(id);

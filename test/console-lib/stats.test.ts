@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { attentionTo, type Seen } from '../../src/console/lib/attention.js';
 import { mutedOf, stillMuted } from '../../src/console/lib/muted.js';
-import { byDay, spanOf } from '../../src/console/lib/spans.js';
 
 const WELL: Seen = {
   ...{ requests: { admitted: 19, failed: 19 }, unheardRegistration: false },
@@ -117,32 +116,5 @@ describe('what is muted', () => {
   it('is read from what a browser has kept, whatever that is', () => {
     expect(mutedOf('{"node b":5,"other":"text"}')).toEqual({ 'node b': 5 });
     for (const kept of [null, '', '{', 'null', '7', '[]']) expect(mutedOf(kept)).toEqual({});
-  });
-});
-
-describe('a time range', () => {
-  const now = new Date(2026, 0, 15, 13, 30);
-  const seconds = (...at: [number, number, number, number?]): number =>
-    new Date(...at).getTime() / 1_000;
-
-  it('begins and ends with days and months of the reader', () => {
-    expect(spanOf('this_month', now)).toEqual({
-      start: seconds(2026, 0, 1),
-      end: seconds(2026, 0, 16),
-    });
-    expect(spanOf('last_month', now)).toEqual({
-      start: seconds(2025, 11, 1),
-      end: seconds(2026, 0, 1),
-    });
-    expect(spanOf('7d', now).end).toBe(seconds(2026, 0, 16));
-  });
-
-  it('has sums for each day, of the hours that begin in it', () => {
-    const times = [seconds(2026, 0, 1, 0), seconds(2026, 0, 1, 23), seconds(2026, 0, 2, 0)];
-
-    expect(byDay(times, [1, 2, 4])).toEqual({
-      times: [seconds(2026, 0, 1), seconds(2026, 0, 2)],
-      values: [3, 4],
-    });
   });
 });

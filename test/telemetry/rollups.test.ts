@@ -35,7 +35,8 @@ describe('Rollups', () => {
     expect(of('spend_day')).toMatchObject([
       { owner: request.userId, tally: { sums: { requests: 2, quota: 14 } } },
     ]);
-    expect(new Set(additions.map(({ rollup }) => rollup)).size).toBe(5);
+    expect(new Set(additions.map(({ rollup }) => rollup)).size).toBe(6);
+    expect(of('total_hour')).toMatchObject([{ owner: 0, tally: { sums: { quota: 14 } } }]);
     // By hour no longer than by day.
     expect(of('spend_hour')[0]?.expiresMs).toBeLessThanOrEqual(
       NOW + 2 * 24 * 3_600_000 + 3_600_000,

@@ -14,7 +14,7 @@ import {
   Skeleton,
   style,
 } from '../parts/basic.js';
-import { Chart, timesOf } from '../parts/chart.js';
+import { Chart } from '../parts/chart.js';
 import { CsvButton } from '../parts/csv-button.js';
 import { FilterSelect } from '../parts/form.js';
 import { usePriceMarks } from '../parts/price-marks.js';
@@ -72,7 +72,7 @@ export function Spend() {
         <CsvButton save={csv} />
       </div>
       <ErrorNotice error={error} onAgain={again} />
-      <Days start={start} end={end} tableFrom={data?.complete_from ?? Infinity} />
+      <Days start={start} end={end} />
       <div class="row">
         <FilterSelect
           label={words.by}
@@ -205,47 +205,31 @@ function nameOf(row: Row, group: Group): string {
   return name ?? (id === '' ? '–' : `#${id}`);
 }
 
-/** Spending per day, in the reader's time zone. */
-function Days({
-  start,
-  end,
-  tableFrom,
-}: {
-  readonly start: number;
-  readonly end: number;
-  /** Since when the table lacks nothing. */
-  readonly tableFrom: number;
-}) {
-  const query = { start_timestamp: start, end_timestamp: end };
-  const all = useRead('usageSeries', { query }, { enabled: seesAll() });
-  const own = useRead('ownUsageSeries', { query }, { enabled: !seesAll() });
-  const marks = usePriceMarks(query);
+/** Spending per day, in the reader's time zone; adds up to the total of the table. */
+function Days({ start, end }: { readonly start: number; readonly end: number }) {
+  const range = { start_timestamp: start, end_timestamp: end };
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const query = { ...range, by: 'day', time_zone: timeZone } as const;
+  const all = useRead('usageBreakdown', { query }, { enabled: seesAll() });
+  const own = useRead('ownUsageBreakdown', { query }, { enabled: !seesAll() });
+  const marks = usePriceMarks(range);
   const { data } = seesAll() ? all : own;
-  const [first] = data?.series ?? [];
-  if (data === undefined || first === undefined) return null;
-  const { times, values } = byDay(timesOf(data), first.quota);
+  if (data === undefined) return null;
+  const { times, values } = byDay({ start, end }, data.rows);
   const day = new Intl.DateTimeFormat(style().language === 'zh' ? 'zh-CN' : 'en-GB', {
     dateStyle: 'medium',
   });
-  const complete = data.complete_from ?? start;
-  // What the table lacks, too, is told below it.
-  const isShort = complete > start && complete > tableFrom;
   return (
-    <>
-      <Chart
-        title={wp().spend.byDay}
-        kind="bars"
-        times={times}
-        end={end}
-        format={money}
-        timeOf={(seconds) => day.format(seconds * 1_000)}
-        marks={marks}
-        onPick={pickRange}
-        series={[{ name: w().home.spent, color: 1, values }]}
-      />
-      {isShort ? (
-        <p class="small muted">{wp().spend.chartFrom(moment(complete, style()))}</p>
-      ) : null}
-    </>
+    <Chart
+      title={wp().spend.byDay}
+      kind="bars"
+      times={times}
+      end={end}
+      format={money}
+      timeOf={(seconds) => day.format(seconds * 1_000)}
+      marks={marks}
+      onPick={pickRange}
+      series={[{ name: w().home.spent, color: 1, values }]}
+    />
   );
 }

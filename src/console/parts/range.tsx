@@ -1,4 +1,5 @@
 import { moment } from '../lib/format.js';
+import { spanBeside } from '../lib/spans.js';
 import { setQuery, useRoute } from '../router.js';
 import { settings } from '../settings.js';
 import { w, wp } from '../words.js';
@@ -30,12 +31,10 @@ export function withoutOwnRange(span: string): Readonly<Record<string, string>> 
   return { ...CLEARED, span };
 }
 
-/** Moves the range that is shown by its length, not beyond now. */
-function move({ start, end }: OwnRange, steps: -1 | 1): void {
-  const length = end - start;
-  const last = Math.max(end, Math.ceil(Date.now() / 1_000));
-  const next = Math.min(end + steps * length, last);
-  if (next !== end) pickRange(next - length, next);
+/** Moves the range that is shown to the one beside it, not beyond now. */
+function move(range: OwnRange, steps: -1 | 1): void {
+  const next = spanBeside(range, steps, Math.ceil(Date.now() / 1_000));
+  if (next.end !== range.end) pickRange(next.start, next.end);
 }
 
 /** The range that is shown, if it is not one of the usual ones, and the ways to an earlier and a later one: also `[` and `]`. */

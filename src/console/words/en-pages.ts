@@ -1221,8 +1221,6 @@ export const enPages = {
     share: 'Share',
     total: 'Total',
     byDay: 'By day',
-    chartFrom: (at: string) =>
-      `Days before ${at} are in the table only: the chart is made of hours, which are kept for 35 days.`,
     inUtc: (from: string, to: string) =>
       `The sums cover ${from} to ${to}: older days are kept as days of UTC.`,
     none: 'Nothing was spent in this time.',

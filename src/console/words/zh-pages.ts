@@ -1120,7 +1120,6 @@ export const zhPages: PageWords = {
     share: '占比',
     total: '合计',
     byDay: '每日',
-    chartFrom: (at) => `${at} 之前的数据只计入下表：图表由小时数据绘制，小时数据保留 35 天。`,
     inUtc: (from, to) => `合计的时间范围为 ${from} 至 ${to}：较早的数据按 UTC 日期保存。`,
     none: '这段时间内没有产生费用。',
   },

@@ -1,4 +1,4 @@
-import { ROLLUPS } from '../../core/rollups.js';
+import { bucketsIn } from '../../core/rollups.js';
 import { readTally, writeTally } from '../../core/tally.js';
 import type { StatsAddition, StatsQuery, StatsRow, StatsStore } from '../store.js';
 import type { Connection } from './connection.js';
@@ -58,14 +58,11 @@ export function openStats(connection: Connection, keys: Keys): StatsStore {
 
     async readStats(query, visit) {
       const { rollup, fromMs, toMs } = query;
-      const { stepMs } = ROLLUPS[rollup];
       const isOwned = rollup.startsWith('spend');
-      for (let chunkMs = fromMs; chunkMs <= toMs; chunkMs += CHUNK * stepMs) {
-        const times = Array.from({ length: CHUNK }, (_, index) => chunkMs + index * stepMs).filter(
-          (atMs) => atMs <= toMs,
-        );
+      const starts = bucketsIn(rollup, fromMs, toMs);
+      for (let at = 0; at < starts.length; at += CHUNK) {
         const found: StatsRow[][] = await Promise.all(
-          times.map(async (atMs) => {
+          starts.slice(at, at + CHUNK).map(async (atMs) => {
             const rows: StatsRow[] = [];
             const owners = isOwned ? await ownersOf(query, atMs) : [0];
             for (const owner of owners) {
