@@ -36,7 +36,7 @@ export const PATIENT = { commandTimeoutMs: 20_000, connectTimeoutMs: 20_000 } as
 
 const SLOTS = 16_384;
 const CLUSTER_NODES = 3;
-const START_TIMEOUT_MS = 25_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** The server to run: `REDIS_SERVER`, else redis-server or valkey-server on the PATH. */
 export function redisBinary(): string {

@@ -43,7 +43,7 @@ beforeAll(async () => {
     },
     { REDIS_URL: redis.url },
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   await redis.stop();
@@ -130,7 +130,7 @@ describe('a gateway in which something is not caught', () => {
     expect(await running.exited).toEqual({ code: 70, signal: null });
     expect(running.log.find((line) => line.includes('not_caught'))).toContain('"level":"fatal"');
     expect(await keyRecord()).toMatchObject({ used_quota: PRICE, remain_quota: QUOTA - PRICE });
-  }, 180_000);
+  });
 
   it('puts another worker in the place of the one that ends', async () => {
     const running = await start([...THROWING, 'WORKERS=2', ...PROGRAM]);
@@ -145,7 +145,7 @@ describe('a gateway in which something is not caught', () => {
     expect((await running.post(key, rerankBody('m'))).status).toBe(200);
     running.kill('SIGTERM');
     expect(await running.exited).toEqual({ code: 0, signal: null });
-  }, 180_000);
+  });
 
   it('ends with its workers when it is the one that supervises them', async () => {
     const running = await start([...THROWING, 'WORKERS=2', ...PROGRAM]);
@@ -153,7 +153,7 @@ describe('a gateway in which something is not caught', () => {
     running.kill('SIGUSR2');
 
     expect(await running.exited).toEqual({ code: 70, signal: null });
-  }, 180_000);
+  });
 });
 
 describe('a gateway whose workers are killed', () => {
@@ -172,7 +172,7 @@ describe('a gateway whose workers are killed', () => {
     // One had been sent to each worker, and ended with it.
     expect(ends.filter((end) => end === 'answered').length).toBeGreaterThanOrEqual(10);
     expect(ends).not.toContain('silence');
-  }, 180_000);
+  });
 
   it('replaces one that is stopped, and leaves nobody alone who waits for it', async () => {
     const running = await start(['env', 'WORKERS=2', ...PROGRAM]);
@@ -189,7 +189,7 @@ describe('a gateway whose workers are killed', () => {
     expect(ends.filter((end) => end === 'answered').length).toBeGreaterThanOrEqual(11);
     expect(ends).not.toContain('silence');
     expect(await knock(running.port)).toBe('answered');
-  }, 180_000);
+  });
 
   it('leaves one alone that is slow to take all the connections that wait for it', async () => {
     const slow =
@@ -206,7 +206,7 @@ describe('a gateway whose workers are killed', () => {
 
     expect(new Set(ends)).toEqual(new Set(['answered']));
     expect(running.log.filter((line) => line.includes('does not respond'))).toEqual([]);
-  }, 180_000);
+  });
 });
 
 describe('a gateway that is asked to stop', () => {
@@ -296,7 +296,7 @@ describe('a gateway that is asked to stop', () => {
     let ends = await close();
     for (let again = 0; again < 2 && ends.has('ECONNRESET'); again += 1) ends = await close();
     expect(ends).toEqual(new Set(['answered', 'ECONNREFUSED']));
-  }, 120_000);
+  });
 
   it('cuts off what does not end, gives its quota back, and exits with 0 after the drain', async () => {
     const running = await start();
@@ -316,7 +316,7 @@ describe('a gateway that is asked to stop', () => {
     expect(tookMs).toBeGreaterThanOrEqual(DRAIN_MS - 50);
     expect(tookMs).toBeLessThan(DRAIN_MS + 5_000);
     expect(await keyRecord()).toMatchObject({ used_quota: 0, remain_quota: QUOTA });
-  }, 60_000);
+  });
 
   it('does not wait for a store that is away longer than the drain', async () => {
     const running = await start();
@@ -335,7 +335,7 @@ describe('a gateway that is asked to stop', () => {
     } finally {
       process.kill(redis.pid, 'SIGCONT');
     }
-  }, 60_000);
+  });
 });
 
 describe('the health check of the image', () => {
@@ -350,7 +350,7 @@ describe('the health check of the image', () => {
     running.kill('SIGTERM');
     await running.exited;
     await expect(check()).rejects.toMatchObject({ code: 1 });
-  }, 60_000);
+  });
 });
 
 it('more callers than Node lets wait are taken by the system while the gateway gets no time', async () => {
