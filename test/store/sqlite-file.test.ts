@@ -69,6 +69,56 @@ describe('the file of the SQLite store', () => {
     expect(rows).toEqual([{ id_hash: sha256('second') }, { id_hash: sha256('third') }]);
   });
 
+  test('keeps no rows of limits that have ended once the next one is taken', async () => {
+    const store = openStore();
+    await store.takeLimit('first', 5, 1_000, T0);
+    await store.takeLimit('second', 5, 60_000, T0);
+
+    await store.takeLimit('third', 5, 1_000, T0 + 2_000);
+
+    const rows = openOther().prepare('SELECT name FROM limits ORDER BY name').all([]);
+    expect(rows).toEqual([{ name: 'second' }, { name: 'third' }]);
+  });
+
+  test('keeps nothing of an account that is deleted, but what it did', async () => {
+    const store = openStore();
+    const { token } = await createToken(store);
+    const driver = openOther();
+    const tables = driver
+      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'users'")
+      .all([]) as { readonly name: string }[];
+    const columnsOf = (table: string) =>
+      driver.prepare(`PRAGMA table_info(${table})`).all([]) as {
+        readonly name: string;
+        readonly type: string;
+      }[];
+    const owned = tables
+      .map(({ name }) => name)
+      .filter((table) => {
+        return columnsOf(table).some(({ name }) => name === 'user_id');
+      });
+    const count = (table: string): number => {
+      const counting = driver.prepare(`SELECT count(*) AS rows FROM ${table} WHERE user_id = ?`);
+      return (counting.get([token.userId]) as { readonly rows: number }).rows;
+    };
+    // A row of the account in each of them, whatever else it says.
+    for (const table of owned.filter((name) => name !== 'tokens')) {
+      const columns = columnsOf(table);
+      const values = columns.map(({ name, type }) =>
+        name === 'user_id' ? token.userId : type === 'TEXT' ? 'x' : 1,
+      );
+      const names = columns.map(({ name }) => name).join();
+      const places = columns.map(() => '?').join();
+      driver.prepare(`INSERT INTO ${table} (${names}) VALUES (${places})`).run(values);
+    }
+    for (const table of owned) expect([table, count(table)]).toEqual([table, 1]);
+
+    await store.deleteUser(token.userId);
+
+    const left = owned.filter((table) => count(table) > 0);
+    expect(left).toEqual(['usage_log', 'refused_log']);
+  });
+
   test('is made with its folder, for its owner alone', async () => {
     const inner = join(folder, 'data', 'gateway');
     const store = openStore({ file: join(inner, 'gateway.db') });

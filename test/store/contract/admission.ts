@@ -69,6 +69,52 @@ export function describeAdmission(open: OpenHarness): void {
       expect(token?.usedQuota).toBe(0);
     });
 
+    test('settles a reservation for its own user alone', async () => {
+      const credential = await createToken(given.store, { userQuota: 500 });
+      const other = await createToken(given.store, { userQuota: 500 });
+      const request = admitRequest(credential, { amount: 30 });
+      await given.store.admit(request);
+      const { userId, id: tokenId } = other.token;
+
+      const foreign = settlement({ ...request, userId, tokenId }, { cost: 5 });
+      expect(await given.store.settle(foreign)).toBeUndefined();
+
+      expect((await balances(given.store, other)).user).toBe(500);
+      expect((await balances(given.store, credential)).user).toBe(470);
+      expect(await given.store.settle(settlement(request, { cost: 5 }))).toBe(5);
+      expect((await balances(given.store, credential)).user).toBe(495);
+    });
+
+    test('counts no request in the rate that finds no place, though it comes with one that does', async () => {
+      const policy = { ...OPEN_POLICY, rateLimit: 10, maxConcurrency: 1 };
+      const credential = await createToken(given.store, { policy });
+      const requests = [0, 1, 2, 3].map(() => admitRequest(credential));
+
+      const admissions = await Promise.all(requests.map((one) => given.store.admit(one)));
+      const admitted = requests.filter((_, at) => admissions[at]?.kind === 'admitted');
+      for (const one of admitted) await given.store.settle(settlement(one, { cost: 0 }));
+
+      expect(admitted).toHaveLength(1);
+      expect(await given.store.admit(admitRequest(credential))).toMatchObject({
+        kind: 'admitted',
+        rate: { remaining: 8 },
+      });
+    });
+
+    test('keeps what one admission took when the next, a moment later, gives back what has expired', async () => {
+      const credential = await createToken(given.store, { userQuota: 500, remainQuota: 500 });
+      const expiring = admitRequest(credential, { amount: 30, expiresAtMs: T0 + 1_000 });
+      await given.store.admit(expiring);
+
+      await Promise.all(
+        [T0 + 500, T0 + 2_000].map((nowMs) =>
+          given.store.admit(admitRequest(credential, { amount: 10, nowMs })),
+        ),
+      );
+
+      expect(await balances(given.store, credential)).toEqual({ token: 480, user: 480 });
+    });
+
     test('charges an unlimited token to the user alone', async () => {
       const credential = await createToken(given.store, {
         remainQuota: 0,

@@ -12,6 +12,7 @@ import { createVault } from '../../../src/store/vault.js';
 import { VERSION_STEP } from '../../../src/store/version.js';
 import { report } from '../../support/nodes.js';
 import { freshStore, newChannel, T0, T0_SECONDS, type OpenHarness } from './harness.js';
+import { until } from '../../support/until.js';
 
 const ANOTHER_KEY = createVault(new Secret('the key of somebody else'));
 const NO_KEY = createVault(undefined);
@@ -476,7 +477,10 @@ export function describeChannels(open: OpenHarness): void {
       await own.told;
 
       // A watch that has only just begun may miss a change, so there are more until it tells of one.
-      while (!foreign.isTold()) await given.store.setTagSwitch(tagSwitch('eu'));
+      await until('the other connection is told', async () => {
+        await given.store.setTagSwitch(tagSwitch('eu'));
+        return foreign.isTold();
+      });
     });
 
     test('tells every watcher, and none that has stopped', async () => {

@@ -125,6 +125,19 @@ export function describeSessions(open: OpenHarness): void {
       expect(await given.store.findSession(third.idHash, T0, HOUR)).toBeUndefined();
     });
 
+    test('makes no login by one of another user', async () => {
+      const [userId, otherId] = [await createUser(given.store), await createUser(given.store)];
+      const session = newSession(otherId);
+      const kept = newSession(userId, { kind: 'access_token' });
+      const wanted = newSession(userId, { kind: 'access_token' });
+      for (const each of [session, kept]) await given.store.createSession(each);
+
+      expect(await given.store.deriveSession(wanted, session.idHash)).toBe(false);
+
+      expect(await given.store.findSession(wanted.idHash, T0, HOUR)).toBeUndefined();
+      expect(await given.store.findSession(kept.idHash, T0, HOUR)).toBeDefined();
+    });
+
     test('leaves one access token alive of many that are made at the same time', async () => {
       const userId = await createUser(given.store);
       const other = await given.reopen();
