@@ -127,7 +127,7 @@ type Wanted =
   | { readonly own: false; readonly filter: Filter }
   | { readonly own: true; readonly filter: OwnFilter };
 
-async function filterOf(client: Client, options: FilterOptions): Promise<Wanted> {
+export async function filterOf(client: Client, options: FilterOptions): Promise<Wanted> {
   const { user, key, channel, provider, tag } = options;
   const shared = {
     token_id: key,

@@ -32,6 +32,16 @@ describe('passages of a text', () => {
     expect(first).toContain(second.slice(0, 6));
   });
 
+  it('keep characters of two halves whole, wherever a passage ends', () => {
+    const text = '🪐'.repeat(200);
+
+    for (let most = 4; most <= 120; most += 1) {
+      const passages = [...passagesOf(text, most), ...passagesOf(`a${text}`, most)];
+      expect(passages.length).toBeGreaterThan(2);
+      expect(passages.filter((passage) => !passage.isWellFormed())).toEqual([]);
+    }
+  });
+
   it('fit, keep characters whole, and leave nothing out but white space', () => {
     fc.assert(
       fc.property(words, fc.integer({ min: 4, max: 200 }), (list, most) => {

@@ -78,17 +78,20 @@ describe('normalizeRanking', () => {
   });
 
   it.each([
-    ['an index twice', [row(0, 1), row(0, 0.5)]],
-    ['an index beyond the list', [row(0, 1), row(2, 0.5)]],
-    ['a negative index', [row(0, 1), row(-1, 0.5)]],
-    ['a fractional index', [row(0, 1), row(0.5, 0.5)]],
-    ['no index', [row(0, 1), row(Number.NaN, 0.5)]],
-    ['too few rows', [row(0, 1)]],
-    ['too many rows', [row(0, 1), row(1, 1), row(2, 1)]],
-    ['no score at all', [row(0, undefined), row(1, undefined)]],
-    ['a score that is not a number', [row(0, 1), row(1, Number.NaN)]],
-  ])('refuses %s', (_name, rows) => {
-    expect(() => normalizeRanking({ rows }, 2, 2, 'none')).toThrow(InvalidRankingError);
+    ['an index twice', [row(0, 1), row(0, 0.5)], 'index 0 came back twice'],
+    ['an index beyond the list', [row(0, 1), row(2, 0.5)], 'row 1 has no valid index'],
+    ['a negative index', [row(0, 1), row(-1, 0.5)], 'row 1 has no valid index'],
+    ['a fractional index', [row(0, 1), row(0.5, 0.5)], 'row 1 has no valid index'],
+    ['no index', [row(0, 1), row(Number.NaN, 0.5)], 'row 1 has no valid index'],
+    ['too few rows', [row(0, 1)], '1 rows came back, but 2 were expected'],
+    ['too many rows', [row(0, 1), row(1, 1), row(2, 1)], '3 rows came back for 2 documents'],
+    ['no score at all', [row(0, undefined), row(1, undefined)], 'no row has a score'],
+    ['a score that is not a number', [row(0, 1), row(1, Number.NaN)], 'row 1 has no valid score'],
+  ])('refuses %s', (_name, rows, reason) => {
+    const judge = () => normalizeRanking({ rows }, 2, 2, 'none');
+
+    expect(judge).toThrow(InvalidRankingError);
+    expect(judge).toThrow(reason);
   });
 
   it('finds an index that came back twice in lists of any length, one after another', () => {

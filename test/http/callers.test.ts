@@ -11,6 +11,7 @@ import { startGateway, type TestGateway } from '../support/gateway.js';
 const QUERY = 'Which planet has the most moons?';
 const DOCUMENTS = ['Mercury has no moons at all.', 'Saturn has the most moons of any planet.'];
 const CHANNELS = [{ name: 'local', provider: 'local', models: ['moon', 'cohere/sun', 'sun'] }];
+const PRICE_OF_MOON = 7;
 const ACCESS_KEY = 'AKIDEXAMPLE';
 const SIGNING_KEY = `sk-${'s'.repeat(48)}`;
 
@@ -35,6 +36,7 @@ describe('names of models', () => {
   beforeAll(async () => {
     gateway = await startGateway({
       channels: CHANNELS,
+      prices: { models: { moon: { per_request: PRICE_OF_MOON } }, default: { per_request: 1 } },
       callers: {
         aliases: { 'rerank-v3.5': 'moon', 'ranker@latest': 'sun', sun: 'moon', gone: 'x' },
       },
@@ -67,10 +69,18 @@ describe('names of models', () => {
   });
 
   it('charges and logs the model that was meant', async () => {
-    await ask('cohere/rerank-v3.5');
+    const { key: paying, id } = await gateway.createKey({ remainQuota: 1_000 });
+    const { headers } = await ask('cohere/rerank-v3.5', paying);
+    const requestId = headers.get('x-request-id') ?? 'none';
 
-    const isLogged = () => gateway.log.some((line) => line.includes('"model":"moon"'));
-    await eventually('the request is logged', () => Promise.resolve(isLogged()));
+    const lines = () => gateway.log.filter((line) => line.includes(requestId));
+    await eventually('the request is logged', () => Promise.resolve(lines().length > 0));
+    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ model: 'moon' });
+    await eventually('it is charged', async () => {
+      const token = await gateway.store.getToken(id, Date.now());
+      return token?.remainQuota === 1_000 - PRICE_OF_MOON;
+    });
+    expect((await gateway.store.getToken(id, Date.now()))?.usedQuota).toBe(PRICE_OF_MOON);
   });
 
   it.each(['nobody', 'cohere/nobody', 'gone', 'someone/moon'])('has no model %s', async (model) => {

@@ -51,3 +51,19 @@ it('tells SDKs that repeat every 5xx and 409 when that does not help', async () 
   expect((await headersOf('overloaded')).get('x-should-retry')).toBeNull();
   expect((await headersOf('not_found')).get('x-should-retry')).toBeNull();
 });
+
+it('cuts off a reply that has begun, so that nobody takes half of it for the whole', async () => {
+  const half = createServer((_req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.write('{"results":[', () => sendError(res, error, { body: '{}' }));
+  });
+  half.listen(0, '127.0.0.1');
+  await once(half, 'listening');
+  const { port } = half.address() as AddressInfo;
+
+  const reply = await fetch(`http://127.0.0.1:${port}/`);
+
+  expect(reply.status).toBe(200);
+  await expect(reply.text()).rejects.toThrow('terminated');
+  half.close();
+});

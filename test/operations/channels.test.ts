@@ -125,11 +125,13 @@ describe('the models of a channel’s server', () => {
 
 describe('adding a channel', () => {
   it('takes effect before it returns, and never shows the credentials', async () => {
+    const beganMs = performance.now();
     const { version, in_force, nodes, waited_ms, ...made } = await create({
       tag: 'eu',
       models: { served: 'v3' },
     });
 
+    const tookMs = Math.ceil(performance.now() - beganMs);
     const served = await rerank();
 
     expect(served.status).toBe(200);
@@ -138,6 +140,7 @@ describe('adding a channel', () => {
     expect([version, in_force]).toEqual([await gateway.store.channelsVersion(), 'confirmed']);
     expect(nodes).toEqual({ confirmed: 1, total: 1, late: [] });
     expect(waited_ms).toBeGreaterThanOrEqual(0);
+    expect(waited_ms).toBeLessThanOrEqual(tookMs);
     expect(made).toEqual({
       id: made.id,
       name: 'made',

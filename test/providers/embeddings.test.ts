@@ -342,3 +342,17 @@ describe('vectors', () => {
     expect(next.every(({ buffer }) => new Float32Array(buffer)[1] !== 0)).toBe(true);
   });
 });
+
+describe('how many texts a call has', () => {
+  const texts = textDocuments(Array.from({ length: 7 }, (_, at) => `text ${at}`));
+
+  it.each([
+    [{}, 3],
+    [{ batchSize: 2 }, 2],
+    [{ batchSize: 5_000 }, 3],
+  ])('is what the channel says, as %j, but never more than the API takes', (settings, most) => {
+    const { inputs } = ranked({}, texts, settings);
+
+    expect(Math.max(...inputs.map((input) => input.length))).toBe(most);
+  });
+});

@@ -86,6 +86,35 @@ describe('the rows of a reply', () => {
     return readReply(cohere, call, { status: 200, headers: {}, text, bytes }, 0);
   };
 
+  it('are handed on as they came only where they are best first', () => {
+    const written = (text: string) => {
+      const reading = read(text);
+      return reading.kind === 'ranking' ? reading.written?.kind : undefined;
+    };
+    const worstFirst = '[{"index":0,"relevance_score":0.25},{"index":1,"relevance_score":0.5}]';
+
+    expect(written(`{"results":${rows}}`)).toBe('rows');
+    expect(written(`{"results":${worstFirst}}`)).toBe('scores');
+  });
+
+  it.each([200, 201])('are a ranking with the status %i', (status) => {
+    const text = `{"results":${rows}}`;
+
+    expect(readReply(cohere, call, { status, headers: {}, text }, 0).kind).toBe('ranking');
+  });
+
+  it.each([202, 204, 206])(
+    'are none with the status %i, which says that there is none yet',
+    (status) => {
+      const text = `{"results":${rows}}`;
+
+      expect(readReply(cohere, call, { status, headers: {}, text }, 0)).toMatchObject({
+        kind: 'failure',
+        failure: { kind: 'invalid', status },
+      });
+    },
+  );
+
   it.each([
     ['characters beyond ASCII', `{"id":"ü","results":${rows}}`],
     ['much around them', `{"id":"${'x'.repeat(100_000)}","results":${rows}}`],

@@ -87,6 +87,7 @@ describe('readRounds', () => {
     [3, 3],
     [undefined, 4],
     [0, 4],
+    [0.5, 4],
   ])('has as many calls under way as the channel says: %s', async (concurrency, most) => {
     let now = 0;
     let seen = 0;
@@ -121,6 +122,25 @@ describe('readRounds', () => {
 
     expect(reading).toMatchObject({ kind: 'failure', failure: { kind: 'busy' } });
     expect(sent).toEqual([0, 1, 2]);
+  });
+
+  it('sends nothing more for a ranking that has failed, when calls that were under way are answered', async () => {
+    const sent: unknown[] = [];
+    const answered: (() => void)[] = [];
+
+    await run(
+      () => twoRounds(8),
+      (body) => {
+        sent.push(body);
+        if (body === 0) return Promise.resolve(answer({ error: 'no' }, 503));
+        return new Promise((resolve) => answered.push(() => resolve(answer({ n: 1 }))));
+      },
+      { concurrency: 2 },
+    );
+    for (const late of answered) late();
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(sent).toEqual([0, 1]);
   });
 
   it('passes on what sending throws', async () => {

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { filterOf } from '../../src/cli/logs.js';
+import { createApiClient } from '../../src/client/api-client.js';
+import type { Client } from '../../src/client/client.js';
+import { clientOverHttp } from '../../src/client/over-http.js';
+import { Secret } from '../../src/core/secret.js';
+import { createAccount, type Account } from '../support/accounts.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+describe('an account at a gateway', () => {
+  let gateway: TestGateway;
+  let owner: Account;
+  let client: Client;
+  beforeAll(async () => {
+    gateway = await startGateway({});
+    owner = await createAccount(gateway.store, { quota: 1_000 });
+    client = clientOverHttp(createApiClient(gateway.url, new Secret(owner.token)));
+  });
+  afterAll(() => gateway.close());
+
+  it('makes a key that is disabled from the beginning', async () => {
+    const body = { name: 'made', remain_quota: 10, status: 2 as const };
+
+    const { id, status } = await client.call('createToken', { body });
+
+    expect(status).toBe(2);
+    expect((await gateway.store.getToken(id, Date.now()))?.enabled).toBe(false);
+  });
+
+  it('keeps the old key for as long as it asks', async () => {
+    const { id } = await client.call('createToken', { body: { name: 'rolled' } });
+    const before = Date.now() / 1_000;
+
+    const rolled = await client.call('rollToken', { params: { id }, body: { keep_old_s: 3_600 } });
+
+    expect(rolled.old_key_until - before).toBeGreaterThan(3_590);
+    expect(rolled.old_key_until - before).toBeLessThan(3_660);
+  });
+
+  it.each([{ channel: 3 }, { provider: 'cohere' }, { tag: 'eu' }])(
+    'may not filter requests by %j, and is not answered without the filter',
+    async (filter) => {
+      await expect(filterOf(client, filter)).rejects.toThrow('only see its own requests');
+    },
+  );
+});
