@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Json } from '../../../src/core/json/json.js';
+import { Json } from '../../../src/core/json.js';
 import { readSigns, rerankersOf } from '../../../src/gateway/look/signs.js';
 
 /** What a server says about itself that answers these paths, and no others. */

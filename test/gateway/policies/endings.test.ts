@@ -68,6 +68,7 @@ function inTurn(turn: Turn): (job: Job) => Promise<unknown> {
       next: () => others.shift(),
       heard: () => undefined,
       hasMore: () => others.length > 0,
+      patienceMs: () => undefined,
       twinOf: () => undefined,
       again: () => undefined,
       whyNone: () => ({ kind: 'switched_off' }),
@@ -134,7 +135,17 @@ const POLICIES: Readonly<Record<string, Policy>> = {
     };
   },
   hedged: (_held, call) =>
-    inTurn(hedged({ ...ASK, slowAfterMs: () => 5, budget: new RetryBudget(1, 1) }, attempts(call))),
+    inTurn(
+      hedged(
+        {
+          ...ASK,
+          slowAfterMs: () => 5,
+          onOvertaken: () => undefined,
+          budget: new RetryBudget(1, 1),
+        },
+        attempts(call),
+      ),
+    ),
   probing: (_held, call) => {
     const probing = new Probing({
       ...{ ...ASK, isProbe: ({ id }) => id === OFFER.id, createScope: ownScope },
