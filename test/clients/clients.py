@@ -3,6 +3,20 @@
 import os
 import sys
 
+URL, KEY, ACCESS_KEY_ID = sys.argv[1:4]
+# What leads clients here to which no base URL is given; some read it when they are imported.
+os.environ.update(
+    CO_API_URL=URL,
+    MIXEDBREAD_BASE_URL=URL,
+    ZEROENTROPY_BASE_URL=f"{URL}/v1",
+    ISAACUS_BASE_URL=f"{URL}/v1",
+    PINECONE_CONTROLLER_HOST=URL,
+    FIREWORKS_API_BASE=f"{URL}/inference/v1",
+    AWS_ENDPOINT_URL=URL,
+    AWS_ACCESS_KEY_ID=ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY=KEY,
+)
+
 import any_llm
 import boto3
 import botocore.exceptions
@@ -15,7 +29,6 @@ import requests
 import voyageai
 import zeroentropy
 
-URL, KEY, ACCESS_KEY_ID = sys.argv[1:4]
 WRONG_KEY = "sk-" + "x" * 48
 QUERY = "Which planet has the most moons?"
 DOCUMENTS = [
@@ -190,18 +203,7 @@ def try_boto3():
 
 
 def try_environment():
-    """Clients that an application gives no base URL: variables lead them here."""
-    os.environ.update(
-        CO_API_URL=URL,
-        MIXEDBREAD_BASE_URL=URL,
-        ZEROENTROPY_BASE_URL=f"{URL}/v1",
-        ISAACUS_BASE_URL=f"{URL}/v1",
-        PINECONE_CONTROLLER_HOST=URL,
-        FIREWORKS_API_BASE=f"{URL}/inference/v1",
-        AWS_ENDPOINT_URL=URL,
-        AWS_ACCESS_KEY_ID=ACCESS_KEY_ID,
-        AWS_SECRET_ACCESS_KEY=KEY,
-    )
+    """Clients that an application gives no base URL."""
     ask = {"model": "local", "query": QUERY, "documents": DOCUMENTS}
     body = '{"query": "moons", "documents": ["a", "b"], "api_version": 2}'
     cohere.ClientV2(KEY).rerank(**ask)
