@@ -293,13 +293,24 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
 
     listUsage: (query) => requests(usage, query, usageFilter(query)),
 
-    async usageStats(query) {
+    async usageStats({ userId, fromMs, toMs, ...query }) {
       const sum = usageSums(() => 0);
-      await scan(usage, query.userId, query, [], usageFilter(query), (entry) => {
-        sum.requests += 1;
-        for (const name of SUMMED_MEMBERS) sum[name] += entry[name];
-        return false;
-      });
+      const times = userId === undefined ? `${usage.key}:times` : `${usage.key}:of:${userId}`;
+      const signs = (usageFilter(query)?.signs ?? []).flat();
+      const members = [SUMMED_MEMBERS.length, ...SUMMED_MEMBERS];
+      for (let newest = `${toMs ?? '+inf'}`; newest !== '';) {
+        const [following, requests, ...sums] = listOf(
+          await run(
+            connection,
+            SCRIPTS.sumEntries,
+            [times, `${usage.key}:entries`],
+            [newest, `${fromMs ?? '-inf'}`, LOOK, ...members, ...signs],
+          ),
+        );
+        sum.requests += numberOf(requests);
+        SUMMED_MEMBERS.forEach((name, at) => (sum[name] += numberOf(sums[at])));
+        newest = textOf(following);
+      }
       return sum;
     },
 

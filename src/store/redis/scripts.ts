@@ -51,6 +51,7 @@ export const SCRIPTS = {
   releaseIdempotent: load('release_idempotent'),
   writeLog: load('write_log'),
   findEntries: load('find_entries'),
+  sumEntries: load('sum_entries'),
   dropEntries: load('drop_entries'),
   appendRequests: load('append_requests'),
   dropRequests: load('drop_requests'),

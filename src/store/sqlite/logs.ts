@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SUMMED_MEMBERS, USAGE_ROWS, usageMembersOf, usageSums } from '../../core/usage-members.js';
 import { snakeCase } from '../../core/records.js';
 import type {
@@ -58,6 +59,15 @@ const SUMS = [
   'count(*) AS requests',
   ...SUMMED_MEMBERS.map((name) => `total(${snakeCase(name)}) AS ${name}`),
 ];
+
+/** The ids between which the entries of a span are; null if there are none. */
+interface Ids {
+  readonly first: number | null;
+  readonly last: number | null;
+}
+
+/** How many entries are added up before others get their turn: some ten milliseconds. */
+const SUMMED_AT_ONCE = 10_000;
 
 export function openLogs(database: Database): LogStore {
   const insertUsage = database.prepare<{ readonly id: number }>(
@@ -149,14 +159,30 @@ export function openLogs(database: Database): LogStore {
         ),
       ),
 
-    usageStats: (query) =>
-      database.read(() => {
-        const filter = usageFilter(query);
-        const row = database
-          .prepare<UsageStats>(`SELECT ${SUMS.join(', ')} FROM usage_log t ${filter.sql}`)
-          .get(...filter.parameters);
-        return usageSums((name) => row?.[name] ?? 0);
-      }),
+    async usageStats(query) {
+      const span = new Filter()
+        .where('t.at_ms >= ?', query.fromMs)
+        .where('t.at_ms <= ?', query.toMs);
+      const ids = await database.read(() =>
+        database
+          .prepare<Ids>(`SELECT min(id) AS first, max(id) AS last FROM usage_log t ${span.sql}`)
+          .get(...span.parameters),
+      );
+      const sums = usageSums(() => 0);
+      for (let id = ids?.first ?? 1; id <= (ids?.last ?? 0); id += SUMMED_AT_ONCE) {
+        const filter = usageFilter(query)
+          .where('t.id >= ?', id)
+          .where('t.id < ?', id + SUMMED_AT_ONCE);
+        const row = await database.read(() =>
+          database
+            .prepare<UsageStats>(`SELECT ${SUMS.join(', ')} FROM usage_log t ${filter.sql}`)
+            .get(...filter.parameters),
+        );
+        for (const name of ['requests', ...SUMMED_MEMBERS] as const) sums[name] += row?.[name] ?? 0;
+        await nextTurn();
+      }
+      return sums;
+    },
 
     appendRefused: (entries, maxEntries, mark) =>
       database.write(() => {

@@ -119,6 +119,61 @@ export function describeLogs(open: OpenHarness): void {
       }
     });
 
+    test('adds up exactly what a filter matches, in a long log', async () => {
+      const tried = { channelId: 3, provider: 'tei', outcome: 'ok', message: '', durationMs: 900 };
+      const entries = Array.from({ length: 2_600 }, (_, at) =>
+        usage({
+          // Some times have more entries than stores look at in one step.
+          atMs: T0 + (at < 1_200 ? 7 : at % 90),
+          ...{ userId: 1 + (at % 3), tokenId: at % 2 === 0 ? 3 : 31, quota: at, documents: at % 7 },
+          ...{
+            channelId: [3, 31, undefined][at % 3],
+            tokenName: ['a', 'a b', 'a"b'][at % 3] ?? '',
+          },
+          ...{ outcome: at % 5 === 0 ? 'timeout' : 'ok', durationMs: (at % 40) + 0.5 },
+          model: at % 4 === 0 ? 'm' : '","detail":"model":"m"',
+          ...(at % 6 === 0
+            ? { detail: { status: 200, upstreamMs: 1, node: 'n', tried: [tried] } }
+            : {}),
+        }),
+      );
+      for (let at = 0; at < entries.length; at += 400) {
+        await given.store.appendUsage(entries.slice(at, at + 400), 10_000);
+      }
+      const failed = true as const;
+      const queries: Partial<UsageQuery>[] = [
+        ...[{}, { userId: 2 }, { tokenId: 3 }, { tokenName: 'a' }, { tokenName: 'a"b' }],
+        ...[{ channelId: 3 }, { provider: 'tei' }, { outcome: 'ok' }, { failed }, { model: 'm' }],
+        ...[{ minDurationMs: 20.5 }, { fromMs: T0 + 7, toMs: T0 + 7 }, { fromMs: T0 + 80 }],
+        { userId: 1, tokenId: 31, failed, minDurationMs: 5, toMs: T0 + 30 },
+      ];
+
+      for (const { fromMs = 0, toMs = Infinity, ...query } of queries) {
+        const { failed: ofFailed, minDurationMs = 0, ...equal } = query;
+        const matching = entries.filter(
+          (entry) =>
+            entry.atMs >= fromMs &&
+            entry.atMs <= toMs &&
+            entry.durationMs >= minDurationMs &&
+            (ofFailed === undefined || entry.outcome !== 'ok') &&
+            Object.entries(equal).every(
+              ([name, value]) => entry[name as keyof UsageEntry] === value,
+            ),
+        );
+        const sumOf = (name: 'documents' | 'inputTokens' | 'quota'): number =>
+          matching.reduce((sum, entry) => sum + entry[name], 0);
+        const span = { ...(fromMs > 0 ? { fromMs } : {}), ...(toMs < Infinity ? { toMs } : {}) };
+        expect([query, span, await given.store.usageStats({ ...query, ...span })]).toEqual([
+          ...[query, span],
+          {
+            requests: matching.length,
+            ...{ documents: sumOf('documents'), inputTokens: sumOf('inputTokens') },
+            quota: sumOf('quota'),
+          },
+        ]);
+      }
+    });
+
     test('knows a batch again that is sent again, until its writer has sent the next one', async () => {
       const [first, second] = [usage(), usage({ atMs: T0 + 1 })];
       const mark = { writer: 'a node', serial: 1 };
