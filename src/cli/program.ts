@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { CONFIG_EXIT_CODE, ConfigError } from '../config/mistakes.js';
+import { CONFIG_EXIT_CODE, ConfigError, mistakeWire } from '../config/mistakes.js';
 import { GatewayError } from '../core/errors.js';
 import { EncryptionKeyError } from '../assembly/open-store.js';
 import { StoreUnavailableError } from '../store/store.js';
@@ -49,8 +49,9 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     return OK;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return OK;
-    const { code, exitCode, message } = explain(error);
-    if (wantsJson(program)) io.writeError(`${JSON.stringify({ error: { code, message } })}\n`);
+    const { exitCode, ...said } = explain(error);
+    const { message } = said;
+    if (wantsJson(program)) io.writeError(`${JSON.stringify({ error: said })}\n`);
     // The parser has already said it.
     else if (!(error instanceof CommanderError)) io.writeError(`${message}\n`);
     return exitCode;
@@ -104,9 +105,11 @@ function explain(error: unknown): {
   readonly code: string;
   readonly exitCode: number;
   readonly message: string;
+  readonly mistakes?: readonly ReturnType<typeof mistakeWire>[];
 } {
   if (error instanceof ConfigError) {
-    return { code: 'invalid_config', exitCode: CONFIG_EXIT_CODE, message: error.message };
+    const mistakes = error.mistakes.map(mistakeWire);
+    return { code: 'invalid_config', exitCode: CONFIG_EXIT_CODE, message: error.message, mistakes };
   }
   if (error instanceof StoreUnavailableError) {
     const message = `The store cannot be reached: ${error.message}`;

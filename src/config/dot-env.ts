@@ -24,6 +24,23 @@ export function withDotEnv(env: Environment, folder = '.'): Environment {
   return { ...parseEnv(text), ...env };
 }
 
+/** The variables that the file sets, each with its line. */
+export function dotEnvNames(
+  env: Environment,
+  folder: string,
+): readonly { readonly name: string; readonly where: string }[] {
+  if (env.ENV_FILE === '') return [];
+  const file = env.ENV_FILE ?? join(folder, '.env');
+  const text = readFile(file, false) ?? '';
+  const lines = text.split(/\r\n|\n|\r/);
+  return Object.keys(parseEnv(text)).map((name) => {
+    const line = lines.findIndex((each) =>
+      new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=`).test(each),
+    );
+    return { name, where: `${file}:${line + 1}` };
+  });
+}
+
 /** `undefined` if there is no such file and nobody has asked for it. */
 function readFile(file: string, isNamed: boolean): string | undefined {
   try {

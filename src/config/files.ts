@@ -10,6 +10,7 @@ import {
   type Document,
   type Node,
   type Pair,
+  type YAMLError,
 } from 'yaml';
 import { isRecord } from '../core/records.js';
 
@@ -27,6 +28,9 @@ export interface ConfigMistake {
 export interface RawSettings {
   readonly values: Record<string, unknown>;
   readonly mistakes: ConfigMistake[];
+  /** The environment variables that values name. */
+  readonly variables: ReadonlySet<string>;
+  readonly emptyFiles: readonly string[];
   /** Where a setting was written, or else the nearest setting above it that was. */
   readonly whereIs: (path: SettingPath) => string;
   /** Sets one value that was not written in a file. */
@@ -49,13 +53,14 @@ export function readSettings(path: string | undefined, env: Environment): RawSet
   const origins = new Map<string, string>();
   const mistakes: ConfigMistake[] = [];
   const values: Record<string, unknown> = {};
+  const variables = new Set<string>();
+  const emptyFiles: string[] = [];
   for (const file of path === undefined ? [] : filesOf(path)) {
-    const reader = new FileReader(file, env, values, origins, mistakes);
-    reader.read(readFileSync(file, 'utf8'));
+    const reader = new FileReader(file, env, values, origins, mistakes, variables);
+    if (!reader.read(readFileSync(file, 'utf8'))) emptyFiles.push(file);
   }
   return {
-    values,
-    mistakes,
+    ...{ values, mistakes, variables, emptyFiles },
     whereIs: (setting) => {
       for (let length = setting.length; length > 0; length -= 1) {
         const where = origins.get(pathKey(setting.slice(0, length)));
@@ -90,6 +95,7 @@ class FileReader {
   readonly #values: Record<string, unknown>;
   readonly #origins: Map<string, string>;
   readonly #mistakes: ConfigMistake[];
+  readonly #variables: Set<string>;
   readonly #lines = new LineCounter();
   #document: Document | undefined;
 
@@ -99,27 +105,38 @@ class FileReader {
     values: Record<string, unknown>,
     origins: Map<string, string>,
     mistakes: ConfigMistake[],
+    variables: Set<string>,
   ) {
     this.#file = file;
     this.#env = env;
     this.#values = values;
     this.#origins = origins;
     this.#mistakes = mistakes;
+    this.#variables = variables;
   }
 
-  read(text: string): void {
+  /** Whether it holds anything, right or wrong. */
+  read(text: string): boolean {
     const document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
     this.#document = document;
-    for (const problem of [...document.errors, ...document.warnings]) {
-      this.#mistake(problem.pos[0], [], problem.message);
+    // What follows from the first mistake in the layout of a file is not news.
+    const [first] = document.errors;
+    if (first !== undefined) {
+      const offset = first.pos[0];
+      const { line } = this.#lines.linePos(offset);
+      this.#mistake(offset, [], layoutMistake(first, text.split('\n')[line - 1] ?? ''));
+      return true;
     }
-    if (document.errors.length > 0 || document.contents === null) return;
-    if (isScalar(document.contents) && document.contents.value === null) return;
-    if (!isMap(document.contents)) {
-      this.#mistake(0, [], 'the file must hold settings by name, such as "server:"');
-      return;
+    for (const problem of document.warnings) this.#mistake(problem.pos[0], [], problem.message);
+    const { contents } = document;
+    if (contents === null || (isScalar(contents) && contents.value === null)) return false;
+    if (!isMap(contents)) {
+      const glued = isScalar(contents) ? gluedMistake(contents.value) : undefined;
+      this.#mistake(0, [], glued ?? 'the file must hold settings by name, such as "server:"');
+      return true;
     }
-    for (const pair of document.contents.items) this.#readPair(pair, this.#values, []);
+    for (const pair of contents.items) this.#readPair(pair, this.#values, []);
+    return true;
   }
 
   #readPair(pair: Pair, into: Record<string, unknown>, path: SettingPath): void {
@@ -127,6 +144,12 @@ class FileReader {
     const offset = isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0;
     if (key === undefined || key === '__proto__') {
       this.#mistake(offset, path, 'a setting must have a plain name');
+      return;
+    }
+    if (key === '<<') {
+      const message =
+        'is not read: repeat the settings, or give a whole value a name (&name) and refer to it (*name)';
+      this.#mistake(offset, [...path, key], message);
       return;
     }
     const at = [...path, key];
@@ -185,6 +208,7 @@ class FileReader {
     const substitute = (written: string, name?: string, fallback?: string): string => {
       if (written === '${') malformed.push(written);
       if (name === undefined) return '${';
+      this.#variables.add(name);
       const found = this.#env[name];
       if (found !== undefined && found !== '') return found;
       if (fallback === undefined) unset.push(name);
@@ -212,6 +236,28 @@ class FileReader {
   #where(offset: number): string {
     return `${this.#file}:${this.#lines.linePos(offset).line}`;
   }
+}
+
+/** What the parser says of lines that begin in the wrong column, and of signs that are missing. */
+const LAYOUT: ReadonlySet<string> = new Set([
+  ...['BAD_INDENT', 'MISSING_CHAR', 'UNEXPECTED_TOKEN'],
+  ...['BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY'],
+]);
+
+/** What is wrong with the layout of a file, by what the parser says and by the line, which is not quoted: it may hold a secret. */
+function layoutMistake({ code, message }: YAMLError, line: string): string {
+  if (code === 'TAB_AS_INDENT') return 'is indented with a tab; use spaces';
+  if (!LAYOUT.has(code)) return message;
+  return (
+    gluedMistake(line.replace(/^[\s-]+/, '')) ??
+    `is indented unlike the lines around it, or lacks a ":" or a quote; the settings of a group, or of one entry of a list, begin in the same column (${message})`
+  );
+}
+
+/** A colon without the space after it makes a name and its value one word. Only the name is quoted. */
+export function gluedMistake(value: unknown): string | undefined {
+  const name = typeof value === 'string' ? /^(\w+):[^\s/]/.exec(value)?.[1] : undefined;
+  return name === undefined ? undefined : `needs a space after the colon: "${name}: "`;
 }
 
 function pathKey(path: SettingPath): string {

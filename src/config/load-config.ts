@@ -15,6 +15,7 @@ import type {
   StoreSettings,
   TrafficSettings,
 } from './values.js';
+import { slips } from './slips.js';
 import { namesAt, sayMistake } from './words.js';
 import { DEFAULT_PRICE, type Price } from '../core/quota.js';
 import { camelKeys, isRecord, mapValues } from '../core/records.js';
@@ -70,13 +71,15 @@ export function loadConfig(sources: ConfigSources): Config {
 }
 
 /**
- * Like `loadConfig`, but also reports models and tags that the settings refer to and none of their channels has. A gateway
- * starts with those, since its store may have further channels.
+ * Like `loadConfig`, but also reports models and tags that the settings refer to and none of their channels has, and what is
+ * hardly meant. A gateway starts with those, since its store may have further channels.
  * @throws ConfigError with every mistake.
  */
 export function checkConfig(sources: ConfigSources): Config {
   const raw = readSources(sources);
-  return judge(raw, looseEnds(raw.values));
+  const { env, folder = '.' } = sources;
+  const further = slips(raw, env, folder, Object.keys(ENVIRONMENT_SETTINGS));
+  return judge({ ...raw, mistakes: [...raw.mistakes, ...further] }, looseEnds(raw.values));
 }
 
 /**

@@ -96,10 +96,22 @@ function byPlace(one: ConfigMistake, other: ConfigMistake): number {
 }
 
 function describeMistake({ where, path, message }: ConfigMistake): string {
-  const setting = path.reduce<string>(
+  return `  ${[where, settingName(path), message].filter((part) => part !== '').join(': ')}`;
+}
+
+/** A mistake as scripts read it. */
+export function mistakeWire({ where, path, message }: ConfigMistake) {
+  const [, file = where, line] = /^(.*):(\d+)$/s.exec(where) ?? [];
+  return {
+    ...{ file, ...(line === undefined ? undefined : { line: Number(line) }) },
+    ...{ path: settingName(path), message },
+  };
+}
+
+function settingName(path: SettingPath): string {
+  return path.reduce<string>(
     (text, part) =>
       typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`,
     '',
   );
-  return `  ${[where, setting, message].filter((part) => part !== '').join(': ')}`;
 }

@@ -1,11 +1,15 @@
 import type Joi from 'joi';
 import { closest } from '../core/closest.js';
-import type { SettingPath } from './files.js';
+import { gluedMistake, type SettingPath } from './files.js';
+import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { isRecord } from '../core/records.js';
 
 /** The mistake that the schema found in one setting, as the end of a sentence that says what would be right. */
 export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem): string {
   const { type, path, message, context } = detail;
   const limit = String(context?.limit);
+  const slip = slipIn(schema, detail);
+  if (slip !== undefined) return slip;
   switch (type) {
     case 'any.required':
       return 'is missing';
@@ -40,6 +44,53 @@ export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem):
     default:
       return message;
   }
+}
+
+/** Names that other gateways' files begin with. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'model_list',
+  'litellm_settings',
+  'router_settings',
+]);
+
+/** What people write who know the setting and not its form. */
+function slipIn(schema: Joi.Schema, { type, path, context }: Joi.ValidationErrorItem) {
+  const value: unknown = context?.value;
+  const where = path.map((part) => (typeof part === 'number' ? '#' : part)).join('.');
+  const glued = gluedMistake(value);
+  if (glued !== undefined && type === 'object.base') return glued;
+  switch (`${where} ${type}`) {
+    case 'channels array.base': {
+      const [name = 'name'] = isRecord(value) ? Object.keys(value) : [];
+      return `must be a list; begin each channel with "- ", such as "- name: ${name}"`;
+    }
+    case 'channels.#.models object.base':
+      return typeof value === 'string'
+        ? `must be a list of models: [${value}]`
+        : 'must be a list of models, such as [rerank-v3.5], or names with those of the upstream';
+    case 'channels.#.models.# string.base':
+      return isRecord(value)
+        ? 'is a name with that of the upstream, which a list cannot hold: write all of them so, without "- "'
+        : undefined;
+  }
+  if (
+    type === 'number.base' &&
+    typeof value === 'string' &&
+    /^\$|(?:usd|\$|dollars?)$/i.test(value)
+  ) {
+    const amount = Number.parseFloat(value.replace(/^\$/, ''));
+    const units = Number.isFinite(amount) ? `: ${Math.round(amount * UNITS_PER_DOLLAR)}` : '';
+    return `must be a number of units, of which a dollar has ${UNITS_PER_DOLLAR}${units}`;
+  }
+  if (type !== 'object.unknown' || path.length !== 1) return undefined;
+  const name = String(path[0]);
+  if (ELSEWHERE.has(name)) {
+    return 'is a setting of LiteLLM; here, "channels:" has a provider, an api_key and models for each entry';
+  }
+  const groups = namesAt(schema, []).filter((group) => namesAt(schema, [group]).includes(name));
+  return groups.length === 0
+    ? undefined
+    : `belongs below ${groups.map((group) => `"${group}:"`).join(' or ')}, indented by two spaces`;
 }
 
 /** Says that a name is unknown, and which one was probably meant, or else which ones there are. */

@@ -527,6 +527,16 @@ describe('the command line', () => {
       expect(code).toBe(78);
       expect(error).toContain('server.port');
       expect(error).toContain('log.level');
+      const asJson = await run(['--json', 'config', 'check', '--config', file]);
+      expect(JSON.parse(asJson.error)).toMatchObject({
+        error: {
+          code: 'invalid_config',
+          mistakes: [
+            { file, line: 1, path: 'server.port', message: 'must be a number such as 8080' },
+            { file, line: 2, path: 'log.level' },
+          ],
+        },
+      });
     });
   });
 

@@ -542,6 +542,137 @@ channels:
   });
 });
 
+describe('mistakes that people make', () => {
+  const channel = (more: string): string =>
+    `channels:\n  - name: a\n    provider: cohere\n    api_key: key\n${more}`;
+  const sound = channel('    models: [m]\n');
+  const check = (text: string, env: Readonly<Record<string, string>> = {}): string[] =>
+    refusal(() => checkConfig({ env, configPath: file('gateway.yaml', text), folder }))
+      .message.split('\n')
+      .slice(1)
+      .map((line) => line.trim().replaceAll(folder + '/', ''));
+
+  it.each([
+    [
+      'a model without brackets',
+      channel('    models: rerank-v3.5\n'),
+      ':5: channels[0].models: must be a list of models: [rerank-v3.5]',
+    ],
+    [
+      'pairs in a list',
+      channel('    models:\n      - m: x\n'),
+      ':6: channels[0].models[0]: is a name with that of the upstream, which a list cannot hold: write all of them so, without "- "',
+    ],
+    [
+      'channels by name',
+      'channels:\n  a:\n    provider: local\n',
+      ':1: channels: must be a list; begin each channel with "- ", such as "- name: a"',
+    ],
+    [
+      'a line further left',
+      'channels:\n  - name: a\n    provider: local\n   models: [m]\n',
+      /^:4: is indented unlike the lines around it/,
+    ],
+    [
+      'an entry further left',
+      'channels:\n  - name: a\n  provider: local\n',
+      /^:3: is indented unlike the lines around it/,
+    ],
+    [
+      'members beside their group',
+      'server:\nport: 8080\n',
+      ':2: port: belongs below "server:", indented by two spaces',
+    ],
+    ['a tab', 'server:\n\tport: 8080\n', ':2: is indented with a tab; use spaces'],
+    [
+      'a colon without a space',
+      'server:\n  port:8080\n',
+      ':1: server: needs a space after the colon: "port: "',
+    ],
+    [
+      'the same beside others',
+      'server:\n  host: a\n  port:8080\n',
+      ':3: needs a space after the colon: "port: "',
+    ],
+    ['the same on its own', 'port:8080\n', ':1: needs a space after the colon: "port: "'],
+    [
+      'the same with a secret',
+      'store:\n  data_dir: d\n  encryption_key:secret-secret\n',
+      ':3: needs a space after the colon: "encryption_key: "',
+    ],
+    [
+      'dollars',
+      channel('    models: [m]\n    budget: 50usd\n'),
+      ':6: channels[0].budget: must be a number of units, of which a dollar has 500000: 25000000',
+    ],
+    [
+      'dollars with a sign',
+      `${sound}prices:\n  default:\n    per_request: $0.002\n`,
+      ':8: prices.default.per_request: must be a number of units, of which a dollar has 500000: 1000',
+    ],
+    [
+      'merge keys',
+      'channels:\n  - <<: {provider: local}\n    name: a\n    provider: local\n    models: [m]\n',
+      ':2: channels[0].<<: is not read: repeat the settings, or give a whole value a name (&name) and refer to it (*name)',
+    ],
+    [
+      'a file of LiteLLM',
+      'model_list:\n  - model_name: m\n',
+      ':1: model_list: is a setting of LiteLLM; here, "channels:" has a provider, an api_key and models for each entry',
+    ],
+  ])('are explained: %s', (_, text, expected) => {
+    const found = mistakes(text);
+
+    expect(found).toHaveLength(1);
+    const message = found[0]?.replace('gateway.yaml', '');
+    if (typeof expected === 'string') expect(message).toBe(expected);
+    else expect(message).toMatch(expected);
+  });
+
+  it.each([
+    [
+      'a key with a space',
+      sound.replace('key\n', '"key "\n'),
+      'gateway.yaml:4: channels[0].api_key: begins or ends with a space, which is not sent',
+    ],
+    [
+      'a fallback to itself',
+      `${sound}models:\n  m:\n    fallbacks: [m]\n`,
+      'gateway.yaml:8: models.m.fallbacks[0]: is the model itself; name another one',
+    ],
+    [
+      'an empty file',
+      '# nothing\n',
+      'gateway.yaml: holds no settings; add some, such as "channels:", or remove the file',
+    ],
+    [
+      'an attempt longer than its request',
+      `${sound}gateway:\n  attempt_timeout_ms: 40000\n  deadline_ms: 30000\n`,
+      'gateway.yaml:7: gateway.attempt_timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 30000',
+    ],
+    [
+      'the same of a channel',
+      `${sound}    timeout_ms: 9000\ngateway:\n  deadline_ms: 5000\n`,
+      'gateway.yaml:6: channels[0].timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 5000',
+    ],
+  ])('are found by a check, and stop no gateway: %s', (_, text, expected) => {
+    expect(check(text)).toEqual([expected]);
+    load(text);
+  });
+
+  it('are found by a check: two settings for encryption keys, and unused names in .env', () => {
+    const secret = 's'.repeat(32);
+    const env = { ENCRYPTION_KEY: secret, ENCRYPTION_KEYS: `a:${secret}` };
+    file('.env', 'PORT=1\n\nDEFUALT_MODEL=m\nCOHERE_API_KEY=k\nMY_KEY=k\nREDIS_PASSWORD=p\n');
+
+    expect(check(sound.replace('key\n', '${MY_KEY:-key}\n'), env)).toEqual([
+      '.env:3: DEFUALT_MODEL is not a setting; did you mean DEFAULT_MODEL?',
+      '.env:4: COHERE_API_KEY is not used: it is not a setting, and no file has ${COHERE_API_KEY}',
+      'environment ENCRYPTION_KEY: store.encryption_key: is set together with encryption_keys; list all keys there, and remove this one',
+    ]);
+  });
+});
+
 describe('defaults', () => {
   it('let in nobody who was not invited', () => {
     const { accounts, metrics, server } = load('');

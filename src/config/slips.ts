@@ -1,0 +1,107 @@
+import { dotEnvNames } from './dot-env.js';
+import type { ConfigMistake, Environment, RawSettings, SettingPath } from './files.js';
+import { closest } from '../core/closest.js';
+import { isRecord } from '../core/records.js';
+
+/** What is written correctly and hardly meant: `config check` reports it, and a gateway starts all the same. */
+export function slips(
+  raw: RawSettings,
+  env: Environment,
+  folder: string,
+  settings: readonly string[],
+): ConfigMistake[] {
+  const at = (path: SettingPath, message: string): ConfigMistake => ({
+    where: raw.whereIs(path),
+    path,
+    message,
+  });
+  return [
+    ...raw.emptyFiles.map((file) => ({
+      where: file,
+      path: [],
+      message: 'holds no settings; add some, such as "channels:", or remove the file',
+    })),
+    ...doubleKeys(raw).map((message) => at(['store', 'encryption_key'], message)),
+    ...ownFallbacks(raw).map((path) => at(path, 'is the model itself; name another one')),
+    ...spacedKeys(raw).map((path) => at(path, 'begins or ends with a space, which is not sent')),
+    ...longAttempts(raw).map(({ path, deadlineMs }) =>
+      at(path, `is longer than the deadline of a request, gateway.deadline_ms: ${deadlineMs}`),
+    ),
+    ...unusedNames(raw, env, folder, settings),
+  ];
+}
+
+function doubleKeys({ values }: RawSettings): string[] {
+  const { encryption_key: one, encryption_keys: many } = isRecord(values.store) ? values.store : {};
+  return one === undefined || many === undefined
+    ? []
+    : ['is set together with encryption_keys; list all keys there, and remove this one'];
+}
+
+function ownFallbacks({ values }: RawSettings): SettingPath[] {
+  return Object.entries(isRecord(values.models) ? values.models : {}).flatMap(([model, rule]) => {
+    const fallbacks: unknown = isRecord(rule) ? rule.fallbacks : undefined;
+    const index = Array.isArray(fallbacks) ? fallbacks.indexOf(model) : -1;
+    return index === -1 ? [] : [['models', model, 'fallbacks', index]];
+  });
+}
+
+function spacedKeys({ values }: RawSettings): SettingPath[] {
+  return channelsIn(values).flatMap(({ api_key: key, api_keys: keys }, index) => {
+    const isSpaced = (text: unknown): boolean => typeof text === 'string' && text !== text.trim();
+    const several = Array.isArray(keys) ? (keys as unknown[]) : [];
+    return [
+      ...(isSpaced(key) ? [['channels', index, 'api_key']] : []),
+      ...several.flatMap((each, at) =>
+        isSpaced(each) ? [['channels', index, 'api_keys', at]] : [],
+      ),
+    ];
+  });
+}
+
+/** Attempts that their request would end, where somebody has written how long they may take. */
+function longAttempts({ values }: RawSettings): { path: SettingPath; deadlineMs: number }[] {
+  const gateway = isRecord(values.gateway) ? values.gateway : {};
+  const deadlineMs = Number(gateway.deadline_ms ?? Infinity);
+  const attempts: [SettingPath, unknown][] = [
+    [['gateway', 'attempt_timeout_ms'], gateway.attempt_timeout_ms],
+    ...channelsIn(values).map(({ timeout_ms: ms }, index): [SettingPath, unknown] => [
+      ['channels', index, 'timeout_ms'],
+      ms,
+    ]),
+  ];
+  return attempts.flatMap(([path, ms]) =>
+    Number(ms ?? 0) > deadlineMs ? [{ path, deadlineMs }] : [],
+  );
+}
+
+/** Read by docker-compose.yml, by the commands, and by Node and the programs that it starts. */
+const OTHERS =
+  /^(?:CONFIG|ENV_FILE|NAME|TZ|PATH|PUBLIC_PORT|NO_PROXY|(?:COMPOSE|DOCKER|GATEWAY|HTTPS?|NODE|NPM|PROXY|REDIS|RERANK_GATEWAY|SSL|UV)_\w+)$/i;
+
+/** Variables that only `.env` has and nothing reads. */
+function unusedNames(
+  raw: RawSettings,
+  env: Environment,
+  folder: string,
+  settings: readonly string[],
+): ConfigMistake[] {
+  return dotEnvNames(env, folder)
+    .filter(
+      ({ name }) => !settings.includes(name) && !raw.variables.has(name) && !OTHERS.test(name),
+    )
+    .map(({ name, where }) => {
+      const near = closest(name, settings);
+      const message =
+        near === undefined
+          ? `${name} is not used: it is not a setting, and no file has \${${name}}`
+          : `${name} is not a setting; did you mean ${near}?`;
+      return { where, path: [], message };
+    });
+}
+
+function channelsIn({ channels }: Readonly<Record<string, unknown>>): Record<string, unknown>[] {
+  return Array.isArray(channels)
+    ? (channels as unknown[]).map((channel) => (isRecord(channel) ? channel : {}))
+    : [];
+}
