@@ -6,6 +6,7 @@ import { deferred, type Deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
 import { onlyChannel, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
+import { until } from '../support/until.js';
 
 /** More than the buffers of a connection hold. */
 const DOCUMENTS = Array.from({ length: 3 }, () => 'x'.repeat(8_000_000));
@@ -318,7 +319,7 @@ describe('CONNECT', () => {
     const silent = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     silent.write(connectTo('/v1/rerank'));
 
-    await eventually('both are closed', () =>
+    await until('both are closed', () =>
       Promise.resolve(sockets.length === 2 && sockets.every((socket) => socket.destroyed)),
     );
     gate.resolve();

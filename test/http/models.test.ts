@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type TestGateway } from '../support/gateway.js';
-import { eventually } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 const MODELS = ['local', 'BAAI/bge-reranker-v2-m3', '/models/bge', 'models', 'a b'];
 
@@ -98,7 +98,7 @@ describe('GET /v1/models', () => {
     const linesBefore = gateway.log.length;
     await send(path);
 
-    await eventually('the line of the log', () =>
+    await until('the line of the log', () =>
       Promise.resolve(gateway.log.slice(linesBefore).some((line) => line.includes(`"${route}"`))),
     );
   });

@@ -20,6 +20,7 @@ import {
   unique,
   VAULT,
 } from './contract/harness.js';
+import { until } from '../support/until.js';
 
 /** What a command may take where it is to fail. */
 const COMMAND_TIMEOUT_MS = 500;
@@ -193,16 +194,16 @@ describe('a Redis that goes away', () => {
     const store = await givenStore(server);
     let heard = 0;
     store.watchChannels(() => (heard += 1));
-    await eventually('the watch begins', () => Promise.resolve(heard > 0));
+    await until('the watch begins', () => Promise.resolve(heard > 0));
 
     await server.kill();
     await server.restart();
-    await eventually('the store answers again', () => isBack(store));
+    await until('the store answers again', () => isBack(store));
     const before = heard;
     const tagSwitch = { tag: 'eu', disabled: true, reason: undefined, changedTime: 0 };
 
     // One call may come from listening again, as changes may have been missed; a second one is a message.
-    await eventually('changes are heard', async () => {
+    await until('changes are heard', async () => {
       await store.setTagSwitch({ ...tagSwitch, changedBy: undefined });
       return heard > before + 1;
     });

@@ -6,6 +6,7 @@ import { eventually } from '../support/redis-server.js';
 import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
 import { makeHome, runCli, startProcess, type GatewayProcess, type Home } from './fleet.js';
 import { rerankBody } from './upstreams.js';
+import { until } from '../support/until.js';
 
 const MAX_IN_FLIGHT = 5;
 const HEADERS_TIMEOUT_MS = 1_000;
@@ -146,13 +147,13 @@ describe('a client that sends requests behind each other and goes', () => {
   it.each(['destroy', 'end'] as const)('leaves nothing behind after %s', async (leave) => {
     const body = JSON.stringify(rerankBody('m'));
     const socket = send(body, body, body);
-    await eventually('all are upstream', () => Promise.resolve(gate.waiting === 3));
+    await until('all are upstream', () => Promise.resolve(gate.waiting === 3));
 
     socket[leave]();
     if (leave === 'end') socket.destroySoon();
 
-    await eventually('all are called back', () => Promise.resolve(gate.waiting === 0));
-    await eventually(
+    await until('all are called back', () => Promise.resolve(gate.waiting === 0));
+    await until(
       'their places are free',
       async () => (await gateway.metric('rerank_requests_in_flight')) === 0,
     );

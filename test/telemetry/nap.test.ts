@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Nap } from '../../src/telemetry/nap.js';
 
 it('a nap ends when its time is up', async () => {
-  await new Nap().take(1);
+  await expect(new Nap().take(1)).resolves.toBeUndefined();
 });
 
 it('a nap that is cut short ends at once, and the next one is a nap again', async () => {
