@@ -27,7 +27,26 @@ module.exports = {
       from: { path: '^src' },
       to: { path: '^(test|bench)' },
     },
-    only('core', '^src/core', ['^src/(core|bytes)'], 'core is pure: it knows nothing but itself'),
+    only(
+      'bytes',
+      '^src/bytes/[^/]+\\.ts$',
+      ['^src/bytes', '^(node:)?buffer$'],
+      'how bodies lie in memory: it knows nothing of what they mean',
+    ),
+    {
+      name: 'bytes-by-the-door',
+      comment:
+        'what is behind index.ts is the inside of one room: who knows it cannot be changed without it',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/bytes' },
+      to: { path: '^src/bytes/', pathNot: '^src/bytes/index\\.ts$' },
+    },
+    only(
+      'core',
+      '^src/core',
+      ['^src/(core|bytes)'],
+      'core is pure: it knows nothing but itself, and bodies by the door of bytes',
+    ),
     only(
       'ingress',
       '^src/ingress',
@@ -61,7 +80,7 @@ module.exports = {
       'store-redis',
       '^src/store/redis',
       [
-        '^src/(core|bytes)',
+        '^src/core',
         '^src/store/[^/]+\\.ts$',
         '^src/store/redis',
         'ioredis',

@@ -3,9 +3,8 @@
  * its reply goes through decoding and normalizing. The yardstick is the leanest converter possible: it splices the incoming
  * bytes into an object, and reads rows of two members.
  */
-import { documentsIn } from '../test/support/documents.js';
+import { documentsIn, encodeJson } from '../test/support/documents.js';
 import { Json, JsonShapeError } from '../src/core/json.js';
-import { encodeJson } from '../src/bytes/encode.js';
 import { InvalidRankingError, normalizeRanking } from '../src/core/rerank.js';
 import { allProviders } from '../src/providers/index.js';
 import type { HttpProvider, UpstreamCall } from '../src/providers/provider.js';

@@ -3,9 +3,21 @@
  * path, headers and members. Then what requests in other forms, and with other documents, cost beside one of texts in the main
  * form. Each two take turns in one run, which prints the median of the rounds' ratios.
  */
-import type { Ranking } from '../src/ingress/dialect.js';
-import { cohere, parseRerank, rerankReplyBody } from '../src/ingress/cohere.js';
-import { dialectByHeaders, dialectOf, ingressRoute } from '../src/ingress/index.js';
+import { openBody, writeJson, type JsonFragment, type OpenBody } from '../src/bytes/index.js';
+import { cohere } from '../src/ingress/cohere.js';
+import {
+  readIn,
+  type IngressDialect,
+  type ParsedRerank,
+  type Ranking,
+} from '../src/ingress/dialect.js';
+import {
+  dialectByHeaders,
+  dialectOf,
+  ingressRoute,
+  listsAt,
+  type IngressRoute,
+} from '../src/ingress/index.js';
 import { IngressRequest } from '../src/ingress/read.js';
 
 const ROUNDS = 41;
@@ -32,21 +44,27 @@ function rankingOf(documents: number): Ranking {
   };
 }
 
+function requestOf(route: IngressRoute, body: Buffer): IngressRequest {
+  const opened = openBody(body, listsAt(route), 10_000) as OpenBody;
+  return new IngressRequest(opened, HEADERS, route.params, 10_000);
+}
+
+function answerOf(dialect: IngressDialect, request: IngressRequest, ranking: Ranking): number {
+  const { model = 'm', kept, ...parsed } = readIn(dialect, request) as ParsedRerank;
+  const { size } = parsed.documents.texts();
+  const reply = writeJson(dialect.reply('rr_1', { ...parsed, model }, ranking, kept, CLOCK));
+  return size + (reply as JsonFragment).size;
+}
+
 /** As if there were only this dialect. */
 function alone(body: Buffer, ranking: Ranking): number {
-  const { model = 'm', ...parsed } = parseRerank(new IngressRequest(body, HEADERS, {}, 10_000));
-  return rerankReplyBody('rr_1', { ...parsed, model }, ranking).toString().length;
+  const opened = openBody(body, cohere.lists, 10_000) as OpenBody;
+  return answerOf(cohere, new IngressRequest(opened, HEADERS, {}, 10_000), ranking);
 }
 
 /** Chosen among all dialects, as `http/rerank-exchange.ts` does it. */
 function chosen(body: Buffer, ranking: Ranking): number {
-  const route = ingressRoute(PATH);
-  if (route === undefined) throw new Error('nothing is there');
-  const request = new IngressRequest(body, HEADERS, route.params, 10_000);
-  const dialect = dialectOf(route, dialectByHeaders(route, HEADERS), request, 'auto');
-  if (dialect !== cohere) throw new Error('another form was chosen');
-  const { model = 'm', kept, ...parsed } = dialect.parse(request);
-  return dialect.reply('rr_1', { ...parsed, model }, ranking, kept, CLOCK).toString().length;
+  return served(PATH, body, ranking);
 }
 
 interface Asked {
@@ -83,12 +101,9 @@ const KINDS: Readonly<Record<string, Asked>> = {
 function served(path: string, body: Buffer, ranking: Ranking): number {
   const route = ingressRoute(path);
   if (route === undefined) throw new Error('nothing is there');
-  const request = new IngressRequest(body, HEADERS, route.params, 10_000);
+  const request = requestOf(route, body);
   const dialect = dialectOf(route, dialectByHeaders(route, HEADERS), request, 'auto');
-  const { model = 'm', kept, ...parsed } = dialect.parse(request);
-  const { size } = parsed.documents.texts();
-  const reply = dialect.reply('rr_1', { ...parsed, model }, ranking, kept, CLOCK);
-  return size + reply.toString().length;
+  return answerOf(dialect, request, ranking);
 }
 
 /** Microseconds per call. */

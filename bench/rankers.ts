@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../src/config/load-config.js';
-import { textDocuments } from '../src/bytes/documents.js';
+import { textDocuments } from '../src/core/text-documents.js';
 import {
   exponentialNdcg,
   hasRelevant,

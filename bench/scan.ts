@@ -1,4 +1,4 @@
-import { listName, Walk } from '../src/bytes/scanner.js';
+import { Walk } from '../src/bytes/scanner.js';
 import { BODIES, requestJson, type BodyName } from './bodies.js';
 
 /**
@@ -15,7 +15,7 @@ interface Way {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
-const NAMES = [listName('documents')];
+const NAMES = [{ name: 'documents' }];
 const KEY = '"documents":[';
 
 /** A JSON string. */

@@ -19,7 +19,6 @@ import { fallbacks } from '../gateway/policies/fallbacks.js';
 import { hedged } from '../gateway/policies/hedge.js';
 import { keyed } from '../gateway/policies/keyed.js';
 import { leased } from '../gateway/policies/leased.js';
-import { counted } from '../gateway/policies/counted.js';
 import { limited } from '../gateway/policies/limited.js';
 import { longDocuments } from '../gateway/policies/long-documents.js';
 import { placed } from '../gateway/policies/placed.js';
@@ -261,7 +260,6 @@ function rankParts(
     failover: (turn) => failover(trying, turn),
     replyCached: (ttlMs, isShared) => cache.layer(ttlMs, isShared ? replies : undefined),
     coalesced: coalesced(scopeUntil(now)),
-    counted,
     queued: (mostMs) => queue.layer(mostMs),
     refusal: (...ask) => queue.refusal(...ask),
     fallbacks: (models) => fallbacks(models, choice.planOf),

@@ -1,89 +1,108 @@
-import { copyBytes } from './memory.js';
-import { writeAround } from './room.js';
+import { atOnce, STEP_BYTES, type Paced } from './pace.js';
 
-/** A short JSON text that is known to be valid and is written as it stands. */
-export class JsonText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** JSON text in pieces, in order. */
-export interface JsonPieces {
+/** JSON text that is put together when it is written. */
+export interface Pieces {
   readonly size: number;
-  readonly copy: (target: Buffer, start: number) => void;
-  readonly iterate: () => Iterable<Buffer>;
+  /** Writes it to `target` from `at` on. */
+  readonly copying: (target: Buffer, at: number) => Paced;
 }
 
-/** JSON text that is known to be valid and is written as it stands: documents are spliced in, never copied by value. */
+/**
+ * JSON text that is known to be valid and is written as it stands: a text, bytes where they lie, or what is put together when it is
+ * written. Documents are spliced into bodies and replies by this, and never copied by value.
+ */
 export class JsonFragment {
+  /** In UTF-8. */
   readonly size: number;
-  readonly #pieces: JsonPieces | undefined;
-  readonly #isLast: boolean;
+  /** It, if it came as a text. */
+  readonly text: string | undefined;
+  readonly #pieces: Pieces | undefined;
   #bytes: Buffer | undefined;
+  #around: readonly [before: string, after: string] | undefined;
 
-  /** @param isLast whether the bytes around it are no longer needed and may be overwritten. */
-  constructor(text: Buffer | JsonPieces, isLast = false) {
-    this.#isLast = isLast;
-    if (Buffer.isBuffer(text)) {
-      this.#bytes = text;
-      this.size = text.length;
+  /** @param size of a text, where it is known: to ask takes as long as to write it. */
+  constructor(of: Buffer | string | Pieces, size?: number) {
+    if (typeof of === 'string') {
+      this.text = of;
+      this.size = size ?? Buffer.byteLength(of);
+    } else if (Buffer.isBuffer(of)) {
+      this.#bytes = of;
+      this.size = of.length;
     } else {
-      this.#pieces = text;
-      this.size = text.size;
+      this.#pieces = of;
+      this.size = of.size;
     }
   }
 
-  /** The whole text, if it need not be joined. */
+  /** What it consists of, one after the other. */
+  static joined(parts: readonly (string | Buffer | JsonFragment)[]): JsonFragment {
+    const fragments = parts.map((part) =>
+      part instanceof JsonFragment ? part : new JsonFragment(part),
+    );
+    return new JsonFragment({
+      size: fragments.reduce((bytes, { size }) => bytes + size, 0),
+      *copying(target, start) {
+        let at = start;
+        for (const fragment of fragments) {
+          yield* fragment.copying(target, at);
+          at += fragment.size;
+        }
+      },
+    });
+  }
+
+  /** Bytes that stay where they lie, between two texts. */
+  static enclosed(before: string, lying: Buffer, after: string): JsonFragment {
+    const enclosed = JsonFragment.joined([before, lying, after]);
+    enclosed.#bytes = lying;
+    enclosed.#around = [before, after];
+    return enclosed;
+  }
+
+  /** The whole, if nothing has to be put together for it. */
   get lying(): Buffer | undefined {
-    return this.#bytes;
+    return this.#around === undefined ? this.#bytes : undefined;
   }
 
-  /** The whole text; joined when first asked for. */
+  /** The whole in one piece. */
   get bytes(): Buffer {
-    if (this.#bytes === undefined) {
-      const joined = Buffer.allocUnsafe(this.size);
-      this.copy(joined, 0);
-      this.#bytes = joined;
+    const { lying } = this;
+    if (lying !== undefined) return lying;
+    if (this.text !== undefined) return Buffer.from(this.text);
+    const whole = Buffer.allocUnsafe(this.size);
+    atOnce(this.copying(whole, 0));
+    if (this.#around === undefined) this.#bytes = whole;
+    return whole;
+  }
+
+  /** The same in as many pieces as there are without copying anything large. */
+  get pieces(): readonly Buffer[] {
+    if (this.#around === undefined || this.#bytes === undefined) return [this.bytes];
+    const [before, after] = this.#around;
+    return [Buffer.from(before), this.#bytes, Buffer.from(after)];
+  }
+
+  /** Writes it to `target` from `at` on. */
+  *copying(target: Buffer, at: number): Paced {
+    if (this.text !== undefined) {
+      target.write(this.text, at);
+    } else if (this.lying !== undefined) {
+      yield* copying(this.lying, target, at);
+    } else if (this.#pieces !== undefined) {
+      yield* this.#pieces.copying(target, at);
     }
-    return this.#bytes;
-  }
-
-  /** The text with `before` and `after` written around it in place; `undefined` if that is not allowed or not possible. */
-  within(before: string, after: string): Buffer | undefined {
-    return this.#isLast && this.#bytes !== undefined
-      ? writeAround(this.#bytes, before, after)
-      : undefined;
-  }
-
-  /** Writes it into `target`; returns the number of bytes. */
-  copy(target: Buffer, start: number): number {
-    if (this.#bytes !== undefined) return copyBytes(this.#bytes, target, start);
-    this.#pieces?.copy(target, start);
-    return this.size;
   }
 
   toString(): string {
-    return this.bytes.toString('utf8');
-  }
-
-  pieces(): Iterable<Buffer> {
-    return this.#bytes === undefined && this.#pieces !== undefined
-      ? this.#pieces.iterate()
-      : [this.bytes];
+    return this.text ?? this.bytes.toString('utf8');
   }
 }
 
-/** An array whose elements are made as they are written: in steps, if it is written in steps. */
-export class MadeList {
-  readonly count: number;
-  readonly elementAt: (index: number) => JsonBody;
-
-  constructor(count: number, elementAt: (index: number) => JsonBody) {
-    this.count = count;
-    this.elementAt = elementAt;
+/** Copies bytes to `at`, a step at a time. */
+export function* copying(source: Buffer, target: Buffer, at: number): Paced {
+  for (let from = 0; from < source.length; from += STEP_BYTES) {
+    if (from > 0) yield;
+    source.copy(target, at + from, from, from + STEP_BYTES);
   }
 }
 
@@ -98,7 +117,5 @@ export type JsonBody =
   | null
   | undefined
   | JsonFragment
-  | JsonText
-  | MadeList
   | readonly JsonBody[]
   | { readonly [name: string]: JsonBody };

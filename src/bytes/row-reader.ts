@@ -1,4 +1,3 @@
-import { copyBytes } from './memory.js';
 import { RowsInstance } from './rows-instance.js';
 
 /** A member of each row: the column with its number, or the value that it has in all rows. */
@@ -13,12 +12,9 @@ export interface Scored {
 
 /** What the rows of a list have in common. */
 interface Form {
-  /** Of columns. That of one in an object has those that lead there before it, with `WITHIN` in between. */
+  /** Of columns. */
   readonly keys: readonly string[];
-  /** The columns whose numbers are written as strings. */
-  readonly spelled: ReadonlySet<number>;
-  /** Absent if some may have any value. */
-  readonly members: readonly Member[] | undefined;
+  readonly members: readonly Member[];
   /** Whether each row is `{"index":…,"relevance_score":…}`, as the contract has it. */
   readonly isContract: boolean;
 }
@@ -38,7 +34,7 @@ interface Extent {
   readonly isPlain: boolean;
 }
 
-/** A list as it was read: objects of numbers, and of values that are the same in all, or were passed over. */
+/** A list as it was read: objects of numbers, and of values that are the same in all. */
 export class FlatRows {
   readonly values: readonly number[];
   readonly extent: Extent;
@@ -54,32 +50,18 @@ export class FlatRows {
     return this.#form.keys;
   }
 
-  /** Whether the numbers of a column are written as strings. */
-  isSpelled(column: number): boolean {
-    return this.#form.spelled.has(column);
-  }
-
   /** The position after the closing bracket. */
   get end(): number {
     return this.extent.end;
   }
 
   objects(): Readonly<Record<string, unknown>>[] {
-    const { bytes, start, end } = this.extent;
-    const { members } = this.#form;
-    if (members === undefined) {
-      return JSON.parse(bytes.toString('utf8', start, end)) as Record<string, unknown>[];
-    }
     const count = this.values.length / this.keys.length;
-    return Array.from({ length: count }, (_, row) => this.#object(row, members));
+    return Array.from({ length: count }, (_, row) => this.#object(row, this.#form.members));
   }
 
   first(): Readonly<Record<string, unknown>> {
-    const { bytes, first, second } = this.extent;
-    const { members } = this.#form;
-    return members === undefined
-      ? (JSON.parse(bytes.toString('utf8', first, second)) as Record<string, unknown>)
-      : this.#object(0, members);
+    return this.#object(0, this.#form.members);
   }
 
   #object(row: number, members: readonly Member[]): Record<string, unknown> {
@@ -126,21 +108,9 @@ class RowReader {
   /** Whether the list that is read has numbers too small for a double: they are written as what is left of them. */
   #hasVanished = false;
 
-  /**
-   * The list that begins at `start`; `undefined` if it is unusual.
-   * @param mostOthers how many values it may have that are no numbers of rows and not the same in all.
-   */
-  read(bytes: Buffer, start: number, maxRows: number, mostOthers: number): FlatRows | undefined {
-    const most = Math.min(mostOthers, MOST_OTHERS);
-    for (const [isFree, looksInto] of MANNERS) {
-      this.#code.begin(maxRows, isFree, looksInto, most);
-      const read = this.#read(bytes, start);
-      if (read !== undefined || this.lacksNumbers) return read;
-    }
-    return undefined;
-  }
-
-  #read(bytes: Buffer, start: number): FlatRows | undefined {
+  /** The list that begins at `start`; `undefined` if it is unusual. */
+  read(bytes: Buffer, start: number, maxRows: number): FlatRows | undefined {
+    this.#code.begin(maxRows);
     const code = this.#code;
     this.#inWindow = undefined;
     this.#hasVanished = false;
@@ -157,7 +127,7 @@ class RowReader {
         this.#window.set(bytes);
       } else {
         base = at;
-        copyBytes(bytes, this.#window, 0, at, Math.min(bytes.length, at + this.#window.length));
+        bytes.copy(this.#window, 0, at, Math.min(bytes.length, at + this.#window.length));
       }
       const reached = code.read(at - base, Math.min(bytes.length - base, this.#window.length));
       if (reached < 0 || code.formColumns() === 0) {
@@ -170,7 +140,7 @@ class RowReader {
         first = base + code.rowsStart();
         second = base + code.firstRowEnd();
       }
-      count = this.#keep(bytes, base, count);
+      count = this.#keep(count);
       if (code.isOver() !== 0) break;
       // No progress: a row is longer than the window, or cut by the end of the text.
       if (isWhole || end === at) return undefined;
@@ -225,36 +195,18 @@ class RowReader {
   /** What the first row has besides its numbers; `undefined` if that means something else to the plain parser. */
   #readForm(bytes: Buffer, base: number): Form | undefined {
     const code = this.#code;
-    const around = Array.from({ length: code.formSlots() + 1 }, (_, part) =>
+    const around = Array.from({ length: code.formColumns() + 1 }, (_, part) =>
       this.#memory.toString('latin1', this.#parts[2 * part], this.#parts[2 * part + 1]),
     );
     const keys: string[] = [];
     const names = new Set<string>();
     const members: Member[] = [];
-    const spelled = new Set<number>();
-    /** The objects that the next member is in. */
-    const path: string[] = [];
-    let isFree = false;
     for (let at = 0; at < code.formMembers() * MEMBER; at += MEMBER) {
       const [keyStart = 0, keyEnd = 0, start = 0, end = 0] = this.#members.subarray(at);
-      if (keyStart === 0) {
-        path.pop();
-        continue;
-      }
-      const name = bytes.toString('utf8', base + keyStart, base + keyEnd);
-      const key = path.length === 0 ? name : [...path, name].join(WITHIN);
-      if (name === NO_MEMBER || names.has(key)) return undefined;
+      const key = bytes.toString('utf8', base + keyStart, base + keyEnd);
+      if (key === NO_MEMBER || names.has(key)) return undefined;
       names.add(key);
-      if (start === FREE) {
-        isFree = true;
-      } else if (start === OPEN) {
-        isFree = true;
-        path.push(name);
-      } else if (start === SPELLED) {
-        isFree = true;
-        spelled.add(keys.length);
-        keys.push(key);
-      } else if (start === COLUMN) {
+      if (start === COLUMN) {
         members.push({ key, column: keys.length });
         keys.push(key);
       } else {
@@ -263,16 +215,15 @@ class RowReader {
         members.push({ key, constant });
       }
     }
-    const isContract = !isFree && around.join('0') === CONTRACT;
-    return { keys, spelled, members: isFree ? undefined : members, isContract };
+    return { keys, members, isContract: around.join('0') === CONTRACT };
   }
 
   /** Keeps the numbers that have been read behind the first `count`; returns how many that makes. */
-  #keep(bytes: Buffer, base: number, count: number): number {
+  #keep(count: number): number {
     const code = this.#code;
     const read = code.readNumbers();
     const numbers = this.#numbers;
-    if (this.#instance.readRest(bytes, base)) this.#hasVanished = true;
+    if (this.#instance.readRest()) this.#hasVanished = true;
     let at = 0;
     for (; at < read && count + at < kept.length; at += 1) kept[count + at] = numbers[at] ?? 0;
     for (; at < read; at += 1) kept.push(numbers[at] ?? 0);
@@ -290,27 +241,8 @@ const CONTRACT = '{"index":0,"relevance_score":0}';
 
 /** Numbers of a member in memory. */
 const MEMBER = 4;
-/** Instead of where its value is, that it is a number in each row, anything, a number written as a string, or an object. */
+/** Instead of where its value is: it is a number in each row. */
 const COLUMN = 0;
-const FREE = 1;
-const SPELLED = 2;
-const OPEN = 3;
-
-/** Between the keys that lead to a column: no key has it, since none has escapes. */
-export const WITHIN = '\0';
-
-/**
- * How rows are read, one manner after the other: whether other values than numbers may differ, and whether objects are looked
- * into, which then have the same members in all rows.
- */
-const MANNERS = [
-  [0, 0],
-  [1, 1],
-  [1, 0],
-] as const;
-
-/** As many as the counter holds. */
-const MOST_OTHERS = 2 ** 31 - 1;
 
 /** Assigning to `__proto__` would not create a member. */
 const NO_MEMBER = '__proto__';

@@ -1,12 +1,11 @@
-import { rowReader, WITHIN, type FlatRows, type Scored } from './row-reader.js';
+import { rowReader, type FlatRows, type Scored } from './row-reader.js';
 import { skipSpace, skipValue } from './scan.js';
 
 /**
  * Reads JSON that consists mostly of one list of objects of the same form with numbers in them, as rankings do:
  * `[{"index":3,"score":0.9},…]`, on its own or as a member of an object or two. Numbers are read directly from the bytes, at a
- * fraction of the cost of building objects; the rest is parsed as usual. Members with other values, such as returned
- * documents, are judged and passed over, and parsed if somebody asks for them. For anything unusual (rows of several forms or of
- * more than 64 kB, escaped keys) the answer is `undefined` and `JSON.parse` decides, so that both ways accept and mean the same.
+ * fraction of the cost of building objects; the rest is parsed as usual. For anything unusual (rows of several forms, members that
+ * differ and are no numbers, escaped keys) the answer is `undefined` and `JSON.parse` decides, so that both ways accept and mean the same.
  */
 
 const QUOTE = 0x22;
@@ -60,8 +59,7 @@ export class NumberRows {
     const sample = rows.findIndex(({ score = 0 }) => !Number.isInteger(score));
     if (sample < 0) return undefined;
     const column = this.keys.findIndex(
-      (_key, at) =>
-        this.values[sample * width + at] === rows[sample]?.score && !this.#scan.isSpelled(at),
+      (_key, at) => this.values[sample * width + at] === rows[sample]?.score,
     );
     return column < 0 ? undefined : this.#scan.textsOf(column, rows);
   }
@@ -76,18 +74,8 @@ export class NumberRows {
     for (let row = 0, start = 0; row < count; row += 1, start += keys.length) {
       rows[row] = { index: values[start + indexAt] ?? 0, score: values[start + scoreAt] ?? 0 };
     }
-    this.#ranked = this.#scan.isSpelled(scoreAt) ? undefined : { rows, indexAt, scoreAt };
+    this.#ranked = { rows, indexAt, scoreAt };
     return rows;
-  }
-
-  /** The sum of the numbers that a member of an object in each row is; `undefined` if they are not read, or not all there. */
-  sumOf(object: string, member: string): number | undefined {
-    const { keys, values } = this;
-    const column = keys.indexOf(object + WITHIN + member);
-    if (column < 0 || this.#scan.isSpelled(column)) return undefined;
-    let sum = 0;
-    for (let at = column; at < values.length; at += keys.length) sum += values[at] ?? 0;
-    return sum;
   }
 
   /**
@@ -122,14 +110,9 @@ export interface ParsedRows {
 /**
  * Parses a JSON text whose list of at most `maxRows` rows becomes `NumberRows`; `undefined` if it has no such list, is not
  * JSON, or has too much around the rows.
- * @param mostValues how many values a text may have whose rows are not of numbers alone.
  */
-export function parseAroundRows(
-  bytes: Buffer,
-  maxRows: number,
-  mostValues = Infinity,
-): ParsedRows | undefined {
-  return new Search(bytes, maxRows, mostValues).run();
+export function parseAroundRows(bytes: Buffer, maxRows: number): ParsedRows | undefined {
+  return new Search(bytes, maxRows).run();
 }
 
 /** What surrounds the rows is parsed here if it is no larger than this. */
@@ -148,17 +131,15 @@ class Search {
   /** If the rows begin behind it, there is too much around them. */
   readonly #head: Buffer;
   readonly #maxRows: number;
-  readonly #mostValues: number;
   #found: FlatRows | undefined;
   #foundAt = 0;
   /** The members that lead to the list, the innermost first. */
   readonly #path: string[] = [];
 
-  constructor(bytes: Buffer, maxRows: number, mostValues: number) {
+  constructor(bytes: Buffer, maxRows: number) {
     this.#bytes = bytes;
     this.#head = bytes.length > MAX_AROUND_BYTES ? bytes.subarray(0, MAX_AROUND_BYTES) : bytes;
     this.#maxRows = maxRows;
-    this.#mostValues = mostValues;
   }
 
   run(): ParsedRows | undefined {
@@ -208,7 +189,7 @@ class Search {
     const first = bytes[skipSpace(bytes, start + 1)] ?? 0;
     if (first === OPEN_BRACE) {
       const reader = rowReader();
-      this.#found = reader.read(bytes, start, this.#maxRows, this.#mostValues);
+      this.#found = reader.read(bytes, start, this.#maxRows);
       this.#foundAt = start;
       // Rows of another kind: whoever parses them has no use for a search behind them.
       if (!reader.lacksNumbers) return -1;

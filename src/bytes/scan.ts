@@ -1,24 +1,4 @@
-import { atOnce, type Steps } from './steps.js';
-import { LoneHalves } from './halves.js';
-import {
-  areLocatable,
-  FIELD,
-  listName,
-  locatedList,
-  ROW,
-  Walk,
-  type FoundList,
-  type ListName,
-} from './scanner.js';
-
-export { areLocatable, FIELD, listName, locatedList, ROW, Walk, type FoundList, type ListName };
-
-/**
- * Finds the documents of a request in its body without parsing them: they are scanned once and passed on as the bytes that
- * the caller sent. For anything unusual (lists of several names, elements that are neither strings nor objects,
- * invalid JSON) the answer is `undefined` and `JSON.parse` decides, so that both ways accept
- * and mean the same.
- */
+import { Walk } from './scanner.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -31,73 +11,6 @@ const LOWER_U = 0x75;
 const FIRST_PRINTABLE = 0x20;
 /** Text nested deeper than this is left to `JSON.parse` here. */
 const MAX_DEPTH = 64;
-/** What surrounds the documents is parsed here if it is no larger than this, and has no more values. */
-const MAX_AROUND_BYTES = 65_536;
-const MAX_AROUND_VALUES = 10_000;
-
-const DOCUMENTS: readonly ListName[] = [listName('documents')];
-
-export interface ScannedBody {
-  readonly body: Buffer;
-  /** Every member but the list, parsed. */
-  readonly members: Readonly<Record<string, unknown>>;
-  /** The name of the list. */
-  readonly name: string;
-  /** Its elements: strings, and objects that have a text. */
-  readonly list: FoundList;
-  /** How many values the body has, about. */
-  readonly values: number;
-  /** Lone halves of surrogate pairs that have been replaced in the texts, where they lie. */
-  readonly replaced?: LoneHalves;
-}
-
-/**
- * Splits a body, which must be valid UTF-8, at the one list whose name is among `names`; `undefined` if `JSON.parse` has to
- * decide.
- * @param maxDocuments how many of them are located; all are judged and counted.
- */
-export function scanBody(
-  body: Buffer,
-  names: readonly ListName[] = DOCUMENTS,
-  maxDocuments = Infinity,
-): ScannedBody | undefined {
-  const walk = new Walk(body, names, maxDocuments);
-  walk.go();
-  const scanned = atOnce(splitBody(body, walk));
-  return scanned !== undefined && areTextsAlone(scanned.list) ? scanned : undefined;
-}
-
-/** Whether each element has a text and none an image. */
-export function areTextsAlone({ lacksTexts, hasImages }: FoundList): boolean {
-  return !lacksTexts && !hasImages;
-}
-
-/** Whether nothing was looked for in its elements, whatever they are. */
-function isLocated({ name: { text, fields } }: FoundList): boolean {
-  return text === '' && fields.length === 0;
-}
-
-/**
- * The same from a completed walk over the body, whose elements may lack their text or have images.
- * @param mostAround how many bytes around the list are parsed.
- */
-export function* splitBody(
-  body: Buffer,
-  { list, otherValues, values }: Walk,
-  mostAround = Infinity,
-): Steps<ScannedBody | undefined> {
-  if (list === undefined) return undefined;
-  const cuts = cutsOf(list);
-  const aroundBytes = cuts.reduce((bytes, { start, end }) => bytes - (end - start), body.length);
-  if (aroundBytes > mostAround) return undefined;
-  if (aroundBytes > MAX_AROUND_BYTES && otherValues > MAX_AROUND_VALUES) return undefined;
-  const members = parseMembers(body, cuts);
-  if (members === undefined) return undefined;
-  const split = { body, members, name: list.name.name, list, values };
-  if (!areTextsAlone(list) || isLocated(list)) return split;
-  const replaced = yield* LoneHalves.replace(body, list.halves);
-  return replaced === undefined ? split : { ...split, replaced };
-}
 
 /**
  * How much JSON may be parsed whole. Bytes alone do not show it: `{},` is three bytes of text, and a hundred in memory.
@@ -107,73 +20,51 @@ export interface ParseLimits {
   readonly depth: number;
   /** Values of every kind, approximately. */
   readonly values: number;
-  /** Of one object, and how long the name of one may be, if text is parsed piece by piece. */
+  /** Of one object. */
   readonly members?: number;
-  readonly keyBytes?: number;
 }
 
-/** Which limit a JSON text exceeds, found without parsing it; for invalid JSON it may return either. */
-export function excessOf(body: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
-  const walk = new Walk(body);
+/** Which limit a JSON text exceeds, found without parsing it; for invalid JSON it may return any. */
+export function excessOf(json: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
+  const walk = new Walk(json);
   walk.go();
-  if (!walk.isValid) return excessByStep(body, limits);
-  if (walk.levels > limits.depth) return 'depth';
-  return walk.values > limits.values ? 'values' : undefined;
+  if (walk.isValid) {
+    if (walk.levels > limits.depth) return 'depth';
+    if (walk.values > limits.values) return 'values';
+    if (walk.values < (limits.members ?? Infinity)) return undefined;
+  }
+  return excessByStep(json, limits);
 }
 
-/** The same for text that the walk refuses: deep, or invalid JSON. */
-function excessByStep(body: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
-  let depth = 0;
+/** The same for text that the walk refuses, deep or invalid JSON, and for objects that may have too many members. */
+function excessByStep(
+  json: Buffer,
+  { depth: most, values: mostValues, members: mostMembers = Infinity }: ParseLimits,
+): keyof ParseLimits | undefined {
   let values = 0;
-  for (let at = 0; at < body.length; at += 1) {
-    const byte = body[at] ?? 0;
+  /** For each level how many commas it has; below zero in arrays, where they do not count. */
+  const commas: number[] = [];
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at] ?? 0;
     if (byte === QUOTE) {
-      at = endOfString(body, at);
+      at = endOfString(json, at);
       if (at < 0) return undefined;
-    } else if (byte === COMMA) {
+    } else if (byte === COMMA || byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       values += 1;
-      if (values > limits.values) return 'values';
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      depth += 1;
-      if (depth > limits.depth) return 'depth';
-      values += 1;
-      if (values > limits.values) return 'values';
+      if (values > mostValues) return 'values';
+      if (byte !== COMMA) {
+        if (commas.length === most) return 'depth';
+        commas.push(byte === OPEN_BRACE ? 0 : -Infinity);
+      } else if (commas.length > 0) {
+        const members = (commas.pop() ?? 0) + 1;
+        if (members >= mostMembers) return 'members';
+        commas.push(members);
+      }
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      depth -= 1;
+      commas.pop();
     }
   }
   return undefined;
-}
-
-/** Members that are not parsed, in order. */
-type Cuts = readonly { readonly start: number; readonly end: number }[];
-
-function cutsOf({ before, keyStart, end }: FoundList): Cuts {
-  const list = { start: keyStart, end };
-  return before === undefined ? [list] : [before, list];
-}
-
-function parseMembers(body: Buffer, cuts: Cuts): Record<string, unknown> | undefined {
-  let text = '';
-  let from = 0;
-  for (const { start, end } of cuts) {
-    text = joinedAtCut(text, body.toString('utf8', from, start));
-    from = end;
-  }
-  text = joinedAtCut(text, body.toString('utf8', from));
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    // Not an error yet: `JSON.parse` reads the same bytes and words the error.
-    return undefined;
-  }
-}
-
-/** What is before and behind a member that is cut out, without the comma that only one of them needs. */
-function joinedAtCut(before: string, behind: string): string {
-  const [head, after] = [before.trimEnd(), behind.trimStart()];
-  if (after.startsWith(',') && !head.endsWith(',')) return head + after.slice(1);
-  return (head.endsWith(',') ? head.slice(0, -1) : head) + after;
 }
 
 /** Position of the closing quote of the string that opens at `start`; -1 if it is not a valid string. */

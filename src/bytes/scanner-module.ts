@@ -1,5 +1,5 @@
 // Written by src/bytes/wasm/build.mjs from src/bytes/wasm/scanner.ts: change that, and run `npm run build`.
-// Sources: b0a4edcf247a74aecc7b1fd8b1da1711bac1969ff93fdd547cfb64c90312a37c
+// Sources: 6715c25d772a62b091b51592207012f07828ecc25af65ebbf7c951643f9a0fb8
 
 /** The WebAssembly of src/bytes/wasm/scanner.ts, in base64. */
 // prettier-ignore

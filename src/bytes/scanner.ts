@@ -1,5 +1,5 @@
-import { copyBytes } from './memory.js';
 import { Compiled, type Constant, type Exports } from './instance.js';
+import { STEP_BYTES, type Paced } from './pace.js';
 import { SCANNER } from './scanner-module.js';
 
 /**
@@ -7,15 +7,21 @@ import { SCANNER } from './scanner-module.js';
  * copied in window by window, so that memory use does not depend on its size and the walk can be interrupted.
  */
 
-/** Where a list of documents may be in a body, and where an element has its text. */
-export interface ListName {
-  /** A member of the root, or `input.documents`: a member of that member. */
+/** Where a list of documents may be in a body, and what an element has. */
+export interface ListPlace {
+  /** A member of the body, or `input.documents`: a member of that member. */
   readonly name: string;
-  /** The members that lead to the text of an element that is an object, or to what has its fields; empty if it is the element. */
-  readonly text: string;
-  /** Members that are located, whatever they are; if there are any, elements have no text. Of lists that are looked for, one may have them. */
+  /** The members that lead to the text of an element that is an object: `text` by default; empty if it is located alone. */
+  readonly text?: string;
+  /** Members that are located, whatever they are: elements have no text then. Of lists that are looked for, one may have them. */
+  readonly fields?: readonly string[];
+}
+
+/** The same as the walk has it. */
+interface ListName {
+  readonly place: ListPlace;
   readonly fields: readonly string[];
-  /** As the walk has them: the outer member, the list's, those to the text, and that of an image. */
+  /** The outer member, the list's, those to the text, and that of an image. */
   readonly names: readonly Buffer[];
 }
 
@@ -25,37 +31,33 @@ const TEXT = 'text';
 const MAX_STEPS = 3;
 const NO_FIELDS: readonly string[] = [];
 
-export function listName(
-  name: string,
-  {
-    fields = NO_FIELDS,
-    text = fields.length > 0 ? '' : TEXT,
-  }: Partial<Pick<ListName, 'text' | 'fields'>> = {},
-): ListName {
-  const [member = '', within = ''] = name.split('.').reverse();
+function nameOf(place: ListPlace): ListName {
+  const { fields = NO_FIELDS, text = fields.length > 0 ? '' : TEXT } = place;
+  const [member = '', within = ''] = place.name.split('.').reverse();
   const steps = text.split('.');
   if (steps.length > MAX_STEPS) throw new RangeError('too far to the text');
   while (steps.length < MAX_STEPS) steps.push('');
   const names = [within, member, ...steps, text === TEXT ? IMAGE : ''];
-  return { name, text, fields, names: names.map((one) => Buffer.from(one)) };
+  return { place, fields, names: names.map((one) => Buffer.from(one)) };
 }
 
-/** Lists whose elements are only located, by their names. */
-const LOCATED = new Map<string, readonly ListName[]>();
+/** Lists as the walk has them: nearly all bodies are searched for the same ones. */
+const known = new WeakMap<readonly ListPlace[], readonly ListName[]>();
 
-/** The one list of a name, of which the elements are only located, whatever they are. */
-export function locatedList(name: string): readonly ListName[] {
-  let names = LOCATED.get(name);
+function namesOf(places: readonly ListPlace[]): readonly ListName[] {
+  let names = known.get(places);
   if (names === undefined) {
-    names = [listName(name, { text: '' })];
-    LOCATED.set(name, names);
+    names = places.map(nameOf);
+    known.set(places, names);
   }
   return names;
 }
 
 /** Where a list and its elements lie in a text. */
 export interface FoundList {
-  readonly name: ListName;
+  readonly place: ListPlace;
+  /** How many numbers each of the rows has. */
+  readonly width: number;
   /** Start of the key, before its quote. */
   readonly keyStart: number;
   readonly start: number;
@@ -84,18 +86,6 @@ export interface FoundList {
 /** Numbers per row, and for each field of it. */
 export const ROW = 5;
 export const FIELD = 3;
-
-const MOST_FIELDS = 8;
-const MOST_FIELD_BYTES = 63;
-
-/** Whether a walk can locate these members of elements: a few with short names. What is not well formed has no bytes of its own. */
-export function areLocatable(fields: readonly string[]): boolean {
-  return (
-    fields.length <= MOST_FIELDS &&
-    new Set(fields).size === fields.length &&
-    fields.every((name) => name.isWellFormed() && Buffer.byteLength(name) <= MOST_FIELD_BYTES)
-  );
-}
 
 interface ScannerExports extends Exports {
   readonly LISTS: Constant;
@@ -169,7 +159,7 @@ class Scanner {
   run(text: Buffer, position: number): number {
     const size = Math.min(this.#window.length, text.length - position);
     if (size === text.length) this.#window.set(text);
-    else copyBytes(text, this.#window, 0, position, position + size);
+    else text.copy(this.#window, 0, position, position + size);
     const walked = this.#code.run(size, position);
     return walked < 0 ? -1 : position + walked;
   }
@@ -220,11 +210,12 @@ class Scanner {
 
   found(rows: Uint32Array, blanks: readonly number[], halves: Uint32Array): FoundList | undefined {
     const code = this.#code;
-    const name = this.#names?.[code.foundList()];
-    if (name === undefined) return undefined;
+    const place = this.#names?.[code.foundList()]?.place;
+    if (place === undefined) return undefined;
     const { beforeEnd } = this;
     return {
-      name,
+      place,
+      width: this.width,
       keyStart: code.foundKeyStart(),
       start: code.foundStart(),
       end: code.foundEnd(),
@@ -281,10 +272,10 @@ interface Counts {
 }
 
 const NO_COUNTS: Counts = { otherValues: 0, values: 0, levels: 0 };
-const NO_NAMES: readonly ListName[] = [];
+const NO_LISTS: readonly ListPlace[] = [];
 const NOTHING = new Uint32Array(0);
 
-/** A walk over one text, in one go or in steps. Once begun, it must be finished or ended. */
+/** A walk over one text. Once begun, it must be finished. */
 export class Walk {
   readonly #text: Buffer;
   readonly #maxRows: number;
@@ -307,7 +298,7 @@ export class Walk {
    */
   constructor(
     text: Buffer,
-    names: readonly ListName[] = NO_NAMES,
+    lists: readonly ListPlace[] = NO_LISTS,
     maxRows = Infinity,
     leastLong = 0,
     fields = NO_FIELDS,
@@ -315,12 +306,12 @@ export class Walk {
     this.#text = text;
     this.#maxRows = maxRows;
     this.#scanner = idle.pop() ?? new Scanner();
-    this.#scanner.begin(names, leastLong, fields);
+    this.#scanner.begin(namesOf(lists), leastLong, fields);
   }
 
   /** A walk that finds nothing but long strings. */
   static forLongStrings(text: Buffer, leastLong: number): Walk {
-    return new Walk(text, NO_NAMES, Infinity, leastLong);
+    return new Walk(text, NO_LISTS, Infinity, leastLong);
   }
 
   /** Continues for at least `bytes`, or to the end; true when the walk is over. */
@@ -331,7 +322,7 @@ export class Walk {
     while (this.#position < until) {
       const reached = scanner.run(this.#text, this.#position);
       // No progress: a token is longer than the window or cut by the end of the text.
-      if (reached <= this.#position) return this.end();
+      if (reached <= this.#position) return this.#end();
       this.#position = reached;
       this.#take(scanner);
     }
@@ -341,14 +332,24 @@ export class Walk {
     if (this.#isValid) {
       this.#list = scanner.found(this.#rows.all(), this.#blanks, this.#halves.all());
     }
-    return this.end();
+    return this.#end();
   }
 
-  /** Ends an abandoned walk. */
-  end(): true {
+  /** The whole walk, a step at a time. */
+  *walking(): Paced<this> {
+    while (!this.go(STEP_BYTES)) yield;
+    return this;
+  }
+
+  #end(): true {
     if (this.#scanner !== undefined && idle.length < MAX_IDLE) idle.push(this.#scanner);
     this.#scanner = undefined;
     return true;
+  }
+
+  /** How far it came, about. */
+  get reached(): number {
+    return this.#position;
   }
 
   /** Whether the text is a JSON object, array or string, at most 256 levels deep. */

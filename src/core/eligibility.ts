@@ -1,6 +1,5 @@
-import type { Documents } from '../bytes/documents.js';
+import type { Documents } from '../bytes/index.js';
 import type { RerankOptions } from './rerank.js';
-import { atOnce, Pace, type Steps } from '../bytes/steps.js';
 import { leastTokens, maySurelyExceed } from './tokens.js';
 
 /** How much of one request a channel takes for a model; `undefined` means no known limit. */
@@ -63,20 +62,12 @@ export interface Fitting {
 /** Why a request does not fit; `undefined` if it does. Long texts are counted only if their size in bytes leaves it open. */
 export function misfitOf(room: Room, request: Fitting): Misfit | undefined {
   const { documents } = request;
-  const most = documents.hasImages ? room.documentsWithImages : room.documents;
+  const most = documents.images !== 'none' ? room.documentsWithImages : room.documents;
   if (most !== undefined && documents.count > most) return { limit: 'documents', most };
-  if (documents.hasLoneImages && !room.images) return { limit: 'images' };
+  if (documents.images === 'alone' && !room.images) return { limit: 'images' };
   return hasTooManyCharacters(room, request) || hasTooManyTokens(room, request)
     ? { limit: 'length' }
     : undefined;
-}
-
-/** Whether the texts have to be counted to tell: where their bytes say enough, they need not. */
-export function needsCount(room: Room, request: Fitting): boolean {
-  return (
-    request.documents.sizeBytes + request.query.length > leastCharacters(room) ||
-    mayHaveTooManyTokens(room, request)
-  );
 }
 
 function leastCharacters({ documentCharacters, requestCharacters }: Room): number {
@@ -132,26 +123,23 @@ interface Counts {
 const COUNTED = new WeakMap<Documents, Counts>();
 
 function countsOf(documents: Documents): Counts {
-  return COUNTED.get(documents) ?? atOnce(countTexts(documents));
+  let counts = COUNTED.get(documents);
+  if (counts === undefined) {
+    counts = countTexts(documents);
+    COUNTED.set(documents, counts);
+  }
+  return counts;
 }
 
-/** Counts a list ahead of time, in steps: looking at its channels then holds up nobody. */
-export function* countTexts(documents: Documents): Steps<Counts> {
-  const pace = new Pace();
+function countTexts(documents: Documents): Counts {
   let [characters, longestCharacters, tokens, longestTokens] = [0, 0, 0, 0];
   for (let index = 0; index < documents.count; index += 1) {
-    let [ownCharacters, ownTokens] = [0, 0];
-    for (const piece of documents.pieces(index)) {
-      ownCharacters += piece.length;
-      ownTokens += leastTokens(piece);
-      if (pace.fills(piece.length)) yield;
-    }
-    characters += ownCharacters;
+    const text = documents.text(index);
+    const ownTokens = leastTokens(text);
+    characters += text.length;
     tokens += ownTokens;
-    longestCharacters = Math.max(longestCharacters, ownCharacters);
+    longestCharacters = Math.max(longestCharacters, text.length);
     longestTokens = Math.max(longestTokens, ownTokens);
   }
-  const counts = { characters, longestCharacters, tokens, longestTokens };
-  COUNTED.set(documents, counts);
-  return counts;
+  return { characters, longestCharacters, tokens, longestTokens };
 }

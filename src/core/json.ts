@@ -1,5 +1,4 @@
-import { NumberRows } from '../bytes/rows.js';
-import { LyingText } from '../bytes/vector-reader.js';
+import { NumberRows } from '../bytes/index.js';
 
 /** A JSON value did not have the shape that its reader expected. The message names the path and never quotes content. */
 export class JsonShapeError extends Error {
@@ -12,9 +11,9 @@ function kindOf(value: unknown): string {
   return value === undefined ? 'nothing' : typeof value;
 }
 
-/** Lists of rows and of numbers may have been read into something else. */
+/** A list of rows may have been read into something else. */
 function isArray(value: unknown): boolean {
-  return Array.isArray(value) || value instanceof NumberRows || value instanceof Float64Array;
+  return Array.isArray(value) || value instanceof NumberRows;
 }
 
 type Step = string | number | readonly string[];
@@ -24,14 +23,14 @@ type Step = string | number | readonly string[];
  * written as if the reply were well formed.
  */
 export class Json {
-  /** The parsed value; a list of rows may be `NumberRows`, and one of numbers a `Float64Array`. */
+  /** The parsed value; a list of rows may be `NumberRows`. */
   readonly value: unknown;
   readonly #parent: Json | undefined;
   /** What was read from the parent: a member, the first of several, or an element; the root has a name instead. */
   readonly #step: Step;
 
   constructor(value: unknown, step: Step = '$', parent?: Json) {
-    this.value = value instanceof LyingText ? value.toString() : value;
+    this.value = value;
     this.#step = step;
     this.#parent = parent;
   }
@@ -78,7 +77,6 @@ export class Json {
 
   array(): readonly unknown[] {
     if (this.value instanceof NumberRows) return this.value.objects();
-    if (this.value instanceof Float64Array) return Array.from(this.value);
     if (!Array.isArray(this.value)) throw this.mismatch('an array');
     return this.value;
   }

@@ -1,7 +1,5 @@
-import type { Documents } from '../bytes/documents.js';
-import { NewTexts } from '../bytes/written-texts.js';
+import type { Documents } from '../bytes/index.js';
 import type { RankedRow } from './rerank.js';
-import { Pace, type Steps } from '../bytes/steps.js';
 import { cutToTokens, unitsBeyond } from './tokens.js';
 
 /** Passages per document; anything after them is not read. */
@@ -21,54 +19,41 @@ export interface PassageList {
 }
 
 /** Cuts the documents at the indexes in `long` into passages of at most this many tokens; the others stay whole. */
-export function* passageList(
+export function passageList(
   documents: Documents,
   long: readonly number[],
   mostTokens: number,
-): Steps<PassageList> {
+): PassageList {
   const isLong = new Set(long);
   const of: number[] = [];
-  const texts = new NewTexts();
+  const texts = new Map<number, string>();
+  const mostUnits = (MOST_PASSAGES + 1) * unitsBeyond(mostTokens);
   let isCut = false;
-  const pace = new Pace();
   for (let index = 0; index < documents.count; index += 1) {
     if (!isLong.has(index)) {
       of.push(index);
       continue;
     }
-    const passages = yield* passagesOf(documents.pieces(index), mostTokens, pace);
+    const passages = passagesOf(documents.text(index, mostUnits), mostTokens);
     if (passages.length > MOST_PASSAGES) isCut = true;
     for (const passage of passages.slice(0, MOST_PASSAGES)) {
-      if (pace.fills(texts.set(of.length, passage))) yield;
+      texts.set(of.length, passage);
       of.push(index);
     }
   }
-  return { documents: yield* documents.pick(of).withTextsInSteps(texts), of, isCut };
+  return { documents: documents.pick(of, { texts }), of, isCut };
 }
 
 /**
- * A text, of which no more is read than is needed, as overlapping passages, none of which can have more than this many tokens:
- * at least one passage, and at most one more than are used. They end between words where possible.
+ * A text as overlapping passages, none of which can have more than this many tokens: at least one passage, and at most one more
+ * than are used. They end between words where possible.
  */
-export function* passagesOf(
-  pieces: Iterable<string>,
-  mostTokens: number,
-  pace = new Pace(),
-): Steps<string[]> {
+export function passagesOf(text: string, mostTokens: number): string[] {
   const passages: string[] = [];
-  const units = unitsBeyond(mostTokens);
-  const more = pieces[Symbol.iterator]();
-  // From where the next passage begins, as far as the text has been read.
-  let rest = '';
-  let isRead = false;
+  // From where the next passage begins.
+  let rest = text;
   let first: string | undefined;
   while (passages.length <= MOST_PASSAGES) {
-    while (rest.length <= units && !isRead) {
-      const piece = more.next();
-      if (piece.done === true) isRead = true;
-      else rest += piece.value;
-    }
-    if (pace.fills(Math.min(rest.length, units))) yield;
     const whole = cutToTokens(rest, mostTokens);
     first ??= whole;
     const most = whole || firstCharacter(rest);

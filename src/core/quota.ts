@@ -1,6 +1,6 @@
 import { own } from './records.js';
 import { estimateTokens, searchUnits, type Usage } from './rerank.js';
-import type { Documents } from '../bytes/documents.js';
+import type { Documents } from '../bytes/index.js';
 
 /** Quota units per US dollar. */
 export const UNITS_PER_DOLLAR = 500_000;

@@ -1,5 +1,5 @@
 import { bestFirst } from './best-first.js';
-import type { Documents } from '../bytes/documents.js';
+import type { Documents } from '../bytes/index.js';
 
 /**
  * What a caller may ask beyond the contract's own fields. Passed to a provider that knows it, dropped for one that does not.

@@ -1,6 +1,5 @@
-import type { Documents } from '../bytes/documents.js';
+import type { Documents } from '../bytes/index.js';
 import type { RankedRow, ReportedUsage } from './rerank.js';
-import { Pace, type Steps } from '../bytes/steps.js';
 import { mayExceed, mostTokens, unitsBeyond } from './tokens.js';
 
 /** What one window may hold; `undefined` means no known limit. */
@@ -34,11 +33,7 @@ export function surelyFits(documents: Documents, query: string, limits: WindowLi
 }
 
 /** Cuts a list into as few windows as fit the limits, of about equal length. A single document is never cut. */
-export function* windowsOf(
-  documents: Documents,
-  query: string,
-  limits: WindowLimits,
-): Steps<Window[]> {
+export function windowsOf(documents: Documents, query: string, limits: WindowLimits): Window[] {
   const { count } = documents;
   const { documents: most } = limits;
   const size = most === undefined ? count : Math.ceil(count / Math.ceil(count / Math.max(1, most)));
@@ -47,9 +42,7 @@ export function* windowsOf(
   const windows: Window[] = [];
   let from = 0;
   let filled = [...empty];
-  const pace = new Pace();
   for (let index = 0; index < count; index += 1) {
-    if (measures.length > 0 && pace.fills(documents.textBytes(index))) yield;
     const sizes = measures.map(({ of }) => of(index));
     const grown = filled.map((size, at) => size + (sizes[at] ?? 0));
     const isFull = index - from >= size || grown.some((size, at) => size > mostOf(measures, at));
@@ -85,14 +78,14 @@ function measuresOf(
   const queryBytes = Buffer.byteLength(query);
   if (bytes !== undefined && sizeBytes + queryBytes > bytes) {
     // A comma separates two documents.
-    const of = (index: number): number => documents.textBytes(index) + 3;
+    const of = (index: number): number => documents.textBytes(index) + 1;
     measures.push({ most: bytes, ofQuery: queryBytes, of });
   }
   if (tokens !== undefined && mayExceed(sizeBytes + queryBytes * count, tokens)) {
     const perDocument = mostTokens(query, tokens);
     const units = unitsBeyond(tokens);
     const of = (index: number): number =>
-      perDocument + mostTokens(documents.beginning(index, units), tokens);
+      perDocument + mostTokens(documents.text(index, units), tokens);
     measures.push({ most: tokens, ofQuery: 0, of });
   }
   return measures;

@@ -1,6 +1,3 @@
-import { partedAt, PIECE_BYTES } from '../bytes/text-pieces.js';
-import type { Pace, Steps } from '../bytes/steps.js';
-
 /**
  * Only a model's tokenizer knows how many tokens a text has. These are bounds by script, taken from the vocabularies of
  * rerankers, embedding and chat models: a lower bound to tell what cannot fit, and an upper bound to tell what surely does.
@@ -87,54 +84,32 @@ export function maySurelyExceed(bytes: number, tokens: number): boolean {
 
 /** A lower bound of a text's tokens. Counting stops beyond `upTo`: a text may be megabytes long. */
 export function leastTokens(text: string, upTo = Infinity): number {
-  return Math.floor(hundredthsOf(text, 0, text.length, beyond(upTo)) / 100);
+  return Math.floor(hundredthsOf(text, text.length, beyond(upTo)) / 100);
 }
-
-/** The same in steps. */
-export function* leastTokensOf(text: string, upTo: number, pace: Pace): Steps<number> {
-  const enough = beyond(upTo);
-  let hundredths = 0;
-  for (let at = 0; at < text.length && hundredths < enough; at += PIECE_UNITS) {
-    const end = Math.min(text.length, at + PIECE_UNITS);
-    hundredths += hundredthsOf(text, at, end, enough - hundredths);
-    if (pace.fills(end - at)) yield;
-  }
-  return Math.floor(hundredths / 100);
-}
-
-const PIECE_UNITS = 65_536;
 
 /** Hundredths that are more than so many tokens. */
 function beyond(tokens: number): number {
   return 100 * (tokens + 1);
 }
 
-/** The least of a part of a text, in hundredths. Its end is given: asked of strings of many kinds, it is looked up for each unit. */
-function hundredthsOf(text: string, from: number, end: number, enough: number): number {
+/** The least of a text, in hundredths. Its end is given: asked of strings of many kinds, it is looked up for each unit. */
+function hundredthsOf(text: string, end: number, enough: number): number {
   let total = 0;
-  for (let at = from; at < end && total < enough; at += 1) {
+  for (let at = 0; at < end && total < enough; at += 1) {
     total += LEAST[text.charCodeAt(at)] ?? 0;
   }
   return total;
 }
 
 /** The same for a text that came as a JSON string, of which nothing is decoded. */
-export function* leastTokensOfJson(json: Buffer, upTo: number, pace: Pace): Steps<number> {
-  const enough = beyond(upTo);
-  let hundredths = 0;
-  for (let at = 1; at < json.length - 1 && hundredths < enough;) {
-    const end = partedAt(json, at, at + PIECE_BYTES);
-    hundredths += hundredthsIn(json, at, end);
-    if (pace.fills(end - at)) yield;
-    at = end;
-  }
-  return Math.floor(hundredths / 100);
+export function leastTokensOfJson(json: Buffer, upTo = Infinity): number {
+  return Math.floor(hundredthsIn(json, beyond(upTo)) / 100);
 }
 
-/** The least of a part of a JSON string that ends behind a character, in hundredths. */
-function hundredthsIn(json: Buffer, from: number, end: number): number {
+function hundredthsIn(json: Buffer, enough: number): number {
+  const end = json.length - 1;
   let total = 0;
-  for (let at = from; at < end;) {
+  for (let at = 1; at < end && total < enough;) {
     const byte = json[at] ?? 0;
     const alone = LEAST_OF_BYTE[byte] ?? PART;
     if (alone !== PART) {

@@ -1,4 +1,4 @@
-import { textDocuments, type Documents } from '../bytes/documents.js';
+import { documentsOf, type Documents } from '../bytes/index.js';
 import type { RankedRow } from '../core/rerank.js';
 import type { UpstreamCall } from '../providers/provider.js';
 import type { Job, Offer } from './rank.js';
@@ -12,19 +12,22 @@ export function prepareCall(
   job: Job,
 ): { call: UpstreamCall; restore: (rows: RankedRow[]) => RankedRow[] } {
   const { blanks } = offer.route.provider.profile;
-  const all = offer.room.images ? job.documents : job.documents.withoutImages();
+  const isLeftOut = job.documents.images !== 'none' && !offer.room.images;
+  const all = isLeftOut ? job.documents.pick(undefined, { images: 'none' }) : job.documents;
   const whole = (documents: Documents) => ({
     call: upstreamCall(offer, job, documents, job.topN),
     restore: unchanged,
   });
   if (blanks === 'accepted') return whole(all);
-  if (blanks === 'as_space') return whole(all.fillBlanks(' '));
-  const blank = all.blanks();
+  const blank = all.blanks;
   if (blank.length === 0) return whole(all);
+  if (blanks === 'as_space') {
+    return whole(all.pick(undefined, { texts: new Map(blank.map((index) => [index, ' '])) }));
+  }
   const kept = allBut(blank, all.count);
   if (kept.length === 0) {
     // Only blank documents: a placeholder keeps the request valid, and all of them return in their original order.
-    return whole(textDocuments(Array.from({ length: blank.length }, () => '-')));
+    return whole(documentsOf(blank.map(() => ({ text: '-', source: '-' }))));
   }
   return {
     call: upstreamCall(offer, job, all.pick(kept), Math.min(job.topN, kept.length)),

@@ -137,20 +137,15 @@ function begin(
     candidates.patienceMs(offer, Math.min(timeoutMs, shareMs)) ??
     (timeoutMs > shareMs && candidates.hasMore() ? shareMs : job.mostMs);
   const elsewhere = offer.window === undefined ? job.elsewhere : candidates;
-  job.body?.hold();
   return attempt(offer, boundJob(job, job.scope, mostMs, elsewhere));
 }
 
-/**
- * What is told of an attempt: upstreams quote their own name for the model, which a caller need not know. One that did not end
- * in a ranking may have left something behind that reads the documents.
- */
+/** What is told of an attempt: upstreams quote their own name for the model, which a caller need not know. */
 function heardOf(
   outcome: AttemptOutcome,
   { upstreamModel }: Offer,
-  { body, model }: Job,
+  { model }: Job,
 ): AttemptOutcome {
-  if (outcome.kind === 'ranked') body?.release();
   if (outcome.kind !== 'failed' || upstreamModel === model || upstreamModel === '') return outcome;
   const { failure } = outcome;
   const message = withStandIn(failure.message, upstreamModel, model);

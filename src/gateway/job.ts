@@ -18,7 +18,6 @@ export function boundJob(
     model: job.model,
     query: job.query,
     documents: job.documents,
-    body: job.body,
     topN: job.topN,
     options: job.options,
     admits: job.admits,

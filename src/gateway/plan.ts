@@ -39,7 +39,6 @@ export interface RankParts {
   readonly failover: (turn: Turn) => Rank;
   readonly replyCached: (ttlMs: number, isShared: boolean) => Layer<Rank>;
   readonly coalesced: Layer<Rank>;
-  readonly counted: (offers: readonly Offer[]) => Layer<Rank>;
   readonly queued: (mostMs: number) => Layer<Rank>;
   readonly refusal: (
     model: string,
@@ -96,7 +95,6 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
       parts.failover(turn),
       cacheTtlMs > 0 && parts.replyCached(cacheTtlMs, cacheShared),
       coalesce && parts.coalesced,
-      parts.counted(offers),
       queueMs > 0 && parts.queued(queueMs),
       lastResort(offers),
     );

@@ -1,7 +1,6 @@
 import type { Candidate } from '../core/channel.js';
-import type { Documents } from '../bytes/documents.js';
+import type { Documents } from '../bytes/index.js';
 import type { Misfit, Room } from '../core/eligibility.js';
-import type { Owned } from '../bytes/memory.js';
 import type { RankedRow, ReportedUsage, RerankOptions, WrittenRows } from '../core/rerank.js';
 import type { Selection } from '../core/model-rules.js';
 import type { UpstreamFailure } from '../core/retry.js';
@@ -23,8 +22,6 @@ export interface Job {
   readonly model: string;
   readonly query: string;
   readonly documents: Documents;
-  /** Held by those who may be reading the documents; absent where nobody gives their memory back. */
-  readonly body?: Pick<Owned, 'bytes' | 'hold' | 'release'> | undefined;
   readonly topN: number;
   readonly options: RerankOptions;
   /** Whether the tags of request and key allow a channel. */

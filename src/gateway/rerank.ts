@@ -51,8 +51,6 @@ export interface RerankCall {
   readonly requestId: string;
   readonly caller: Caller;
   readonly request: RerankRequest;
-  /** Where the request's documents lie. */
-  readonly body?: Job['body'];
   /** The model that the request gets by a key's policy: its own, or a default; `undefined` if there is none. */
   readonly modelBy: (policy: TokenPolicy) => string | undefined;
   /** How old a cached ranking may be; 0: only a fresh one will do; `undefined`: as old as the model's rule says. */
@@ -108,10 +106,7 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
   trace.admittedMs = deps.now();
   try {
     const job = jobOf(call, target);
-    call.body?.hold();
     const outcome = await outcomeOf(deps, call, target, job);
-    // Whoever is given up before there is an outcome may go on for others.
-    call.body?.release();
     const ranking = rankingIn(outcome, job, deps.maxCooldownMs);
     trace.servedBy = ranking.servedBy;
     trace.degraded = ranking.isDegraded === true;
@@ -180,7 +175,6 @@ function jobOf(call: RerankCall, target: Target): Job {
     model: target.model,
     query,
     documents,
-    body: call.body,
     topN,
     options,
     admits,

@@ -19,6 +19,7 @@ import { prepareCall } from './call.js';
 import { WITHDRAWN, type Attempt, type AttemptOutcome } from './rank.js';
 import { maySendTwice, type Route } from './channels/route.js';
 import { endError, type Scope } from './scope.js';
+import { pause } from './transport/pause.js';
 import { sendHttp, type HttpSendDeps, type SentJob } from './transport/send-http.js';
 import { TransportError } from './transport/transport.js';
 
@@ -44,11 +45,10 @@ export function createSend(deps: SendDeps): Attempt {
     const { call, restore } = prepareCall(offer, job);
     const limitMs = route.channel.timeoutMs ?? deps.attemptTimeoutMs;
     const timeoutMs = Math.min(limitMs, job.mostMs ?? Infinity);
-    const { body, scope, ignoresSwitches = false, onSent } = job;
+    const { scope, ignoresSwitches = false, onSent } = job;
     try {
       const reading = await rankBy(deps, route, {
         call,
-        body,
         timeoutMs,
         scope,
         ignoresSwitches,
@@ -117,7 +117,7 @@ async function rankInProcess(
     stop.abort(new TransportError('cancelled', 'the request was cancelled'));
   });
   try {
-    const ranking = await provider.rank(call, stop.signal, deps.neural);
+    const ranking = await provider.rank(call, stop.signal, deps.neural, pause);
     return { kind: 'ranking', ranking };
   } catch (error) {
     if (error instanceof TransportError) throw error;

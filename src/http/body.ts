@@ -1,9 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { Gathering } from '../bytes/gathering.js';
-import { copyBytes, Owned } from '../bytes/memory.js';
-import { bufferWithRoom } from '../bytes/room.js';
-import { arriveInTurns } from '../bytes/turns.js';
 import {
   Inflation,
   inflateSmall,
@@ -11,18 +7,14 @@ import {
   type Encodings,
 } from '../gateway/transport/inflate.js';
 import { tooLarge, type Load, type Place } from './load.js';
-import { utf8Of } from './utf8.js';
+import { recoded } from './charset.js';
 
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
 
 /**
- * The body of a JSON request as UTF-8 bytes, without a byte-order mark: decompressed, decoded, and at most `limitBytes`
- * after that. The place is charged for the bytes as they come, and as they grow. `withinMs` bounds how long the body may take;
+ * The body of a JSON request: decompressed, in UTF-8 for all that its charset says, and at most `limitBytes` after that. Memory is
+ * taken for what has come, whatever is announced, and the place is charged for it. `withinMs` bounds how long the body may take;
  * without it, the server's own time-out does.
- *
- * Whoever gets it gives it back when the request is over, whatever became of it: what began before the body arrived may have
- * waited for so long that the engine counts it as old, and whatever an old object refers to, dead or not, is not collected with
- * the young.
  * @throws GatewayError 400, 408, 413, 415, 499 or 503.
  */
 export function readJsonBody(
@@ -31,10 +23,10 @@ export function readJsonBody(
   load: Load,
   place: Place,
   withinMs?: number,
-): Promise<Owned> {
+): Promise<Buffer> {
   const charset = jsonCharset(req.headers['content-type']);
   const encodings = contentEncodings(req.headers['content-encoding']);
-  const asUtf8 = (plain: Owned) => utf8Of(plain, charset);
+  const asUtf8 = (plain: Buffer) => (charset === undefined ? plain : recoded(plain, charset));
   const collecting = { req, limitBytes, load, place, withinMs };
   if (encodings === undefined) return collect(collecting, asUtf8);
   return collect(collecting, (raw) => raw)
@@ -68,9 +60,7 @@ function contentEncodings(header: string | undefined): Encodings | undefined {
   );
 }
 
-/** What comes after so many bytes of one body waits where enough has been done in a turn. */
-const AT_ONCE_BYTES = 1_048_576;
-/** Bodies from this size on are read in turn and assembled piece by piece. */
+/** Bodies from this size on are read in turn. */
 const LARGE_BYTES = 262_144;
 
 /** A body on its way: what bounds it, and whose bytes they are. */
@@ -85,48 +75,39 @@ interface Collecting {
 /** Collects a body, and resolves to what `read` makes of it. */
 function collect(
   { req, limitBytes, load, place, withinMs }: Collecting,
-  read: (body: Owned) => Owned | Promise<Owned>,
-): Promise<Owned> {
+  read: (body: Buffer) => Buffer,
+): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes));
   // A caller that left while its key was looked up: none of the events below would come any more.
   if (req.destroyed) return Promise.reject(callerGone());
   return new Promise((resolve, reject) => {
-    const gathering = new Gathering(LARGE_BYTES);
-    const isLarge = declared > LARGE_BYTES;
-    let whole: Owned | undefined;
-    let bytes = 0;
+    const arriving = new Arriving(declared);
     // Listeners stay until the request is gone: removing four costs more than asking whether they still count.
     let done = false;
-    const fail = (errorOf: () => GatewayError) => {
-      if (done) return;
+    const end = (): void => {
       done = true;
       clearTimeout(timer);
+    };
+    const fail = (errorOf: () => GatewayError): void => {
+      if (done) return;
+      end();
       place.endTurn?.();
-      gathering.giveBack();
-      whole?.giveBack();
-      whole = undefined;
+      arriving.clear();
       reject(errorOf());
     };
-    const gone = () => {
+    const gone = (): void => {
       fail(callerGone);
     };
     const timer =
       withinMs === undefined ? undefined : setTimeout(() => fail(() => tooLate()), withinMs);
     const take = (chunk: Buffer): void => {
       if (done) return;
-      bytes += chunk.length;
-      if (bytes > limitBytes) fail(() => tooLarge(limitBytes));
-      else if (!load.charge(place, chunk.length)) fail(() => load.refusalOf(place));
-      else if (whole !== undefined) copyBytes(chunk, whole.bytes, bytes - chunk.length);
-      else gathering.add(chunk);
-      // What its caller sends meanwhile waits in the connection.
-      if (bytes > AT_ONCE_BYTES) arriveInTurns(req);
+      const reserved = arriving.add(chunk);
+      if (arriving.bytes > limitBytes) fail(() => tooLarge(limitBytes));
+      else if (!load.charge(place, reserved)) fail(() => load.refusalOf(place));
     };
     const begin = (): void => {
-      // Pieces of a large body are joined as they arrive: joining all at once would take twice the memory and hold up
-      // others.
-      if (isLarge) whole = bufferWithRoom(declared);
       req.on('data', take);
       // Otherwise what comes together with the head is put aside first, and more than 16 kB of it stops and starts the socket.
       req.read(0);
@@ -137,12 +118,9 @@ function collect(
         // that was behind another when its connection broke.
         if (!req.socket.writable) fail(req.socket.destroyed ? callerGone : tooLate);
         if (done) return;
-        done = true;
-        clearTimeout(timer);
-        const body = whole?.narrowed(0, bytes) ?? gathering.joined();
-        whole = undefined;
+        end();
         try {
-          resolve(body instanceof Owned ? read(body) : body.then(read));
+          resolve(read(arriving.joined()));
         } catch (error) {
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what reading failed with is passed on
           reject(error);
@@ -150,21 +128,62 @@ function collect(
       })
       .on('error', gone)
       .on('close', gone);
-    if (isLarge) place.endTurn = load.reading.take(begin, () => bytes);
+    if (declared > LARGE_BYTES) place.endTurn = load.reading.take(begin, () => arriving.bytes);
     else begin();
   });
 }
 
+/** The pieces of a body on its way: memory for all of it is taken once half of it is there. */
+class Arriving {
+  readonly #declared: number;
+  #pieces: Buffer[] = [];
+  #whole: Buffer | undefined;
+  /** How many have come. */
+  bytes = 0;
+
+  constructor(declared: number) {
+    this.#declared = declared;
+  }
+
+  /** Returns how many bytes more are reserved for it now. */
+  add(chunk: Buffer): number {
+    const at = this.bytes;
+    this.bytes += chunk.length;
+    if (this.#whole !== undefined) {
+      chunk.copy(this.#whole, at);
+      return 0;
+    }
+    this.#pieces.push(chunk);
+    if (this.#declared <= LARGE_BYTES || 2 * this.bytes < this.#declared) return chunk.length;
+    this.#whole = Buffer.allocUnsafeSlow(this.#declared);
+    let end = 0;
+    for (const piece of this.#pieces) end += piece.copy(this.#whole, end);
+    this.#pieces = [];
+    return this.#declared - at;
+  }
+
+  joined(): Buffer {
+    if (this.#whole !== undefined) return this.#whole.subarray(0, this.bytes);
+    const [first] = this.#pieces;
+    const isOne = first !== undefined && this.#pieces.length === 1;
+    return isOne ? first : Buffer.concat(this.#pieces, this.bytes);
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.#whole = undefined;
+  }
+}
+
 function decompressed(
   collecting: Collecting,
-  raw: Owned,
+  raw: Buffer,
   encodings: Encodings,
-): Owned | Promise<Owned> {
-  const { bytes } = raw;
-  const small = bytes.length === 0 ? bytes : inflateSmall(encodings, bytes);
-  if (small === undefined) return inflateBody(collecting, raw, encodings);
-  raw.giveBack();
-  return Owned.lent(counted(collecting, bytes, small));
+): Buffer | Promise<Buffer> {
+  const small = raw.length === 0 ? raw : inflateSmall(encodings, raw);
+  return small === undefined
+    ? inflateBody(collecting, raw, encodings)
+    : counted(collecting, raw, small);
 }
 
 /** A body that was decompressed in one go, within what its caller may send and there is room for. */
@@ -178,11 +197,11 @@ function counted({ limitBytes, load, place }: Collecting, raw: Buffer, plain: Bu
 /** Decompresses a body piece by piece: the output is counted as it comes, and abandoned when the caller leaves. */
 function inflateBody(
   { req, limitBytes, load, place }: Collecting,
-  raw: Owned,
+  raw: Buffer,
   encodings: Encodings,
-): Promise<Owned> {
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const gathering = new Gathering(LARGE_BYTES);
+    const pieces: Buffer[] = [];
     let bytes = 0;
     const { socket } = req;
     const gone = (): void => {
@@ -191,22 +210,21 @@ function inflateBody(
     const fail = (error: GatewayError): void => {
       inflation.destroy();
       socket.off('close', gone);
-      gathering.giveBack();
+      pieces.length = 0;
       reject(error);
     };
-    const compressed = raw.bytes;
-    const inflation = new Inflation(encodings, compressed, {
+    const inflation = new Inflation(encodings, raw, {
       onData: (piece) => {
         bytes += piece.length;
         // As many as it had when it came are counted already.
-        const more = Math.min(piece.length, Math.max(0, bytes - compressed.length));
+        const more = Math.min(piece.length, Math.max(0, bytes - raw.length));
         if (bytes > limitBytes) fail(tooLarge(limitBytes));
         else if (!load.charge(place, more)) fail(load.refusalOf(place));
-        else gathering.add(piece);
+        else pieces.push(piece);
       },
       onEnd: () => {
         socket.off('close', gone);
-        resolve(gathering.joined());
+        resolve(Buffer.concat(pieces, bytes));
       },
       onError: (error) => {
         const name = encodings.join(', ');
@@ -215,12 +233,7 @@ function inflateBody(
       },
     });
     socket.on('close', gone);
-    // Another thread reads it until all of it has been taken; who stops before that does not know whether it still does.
-    raw.hold();
-    inflation.write(compressed, (error) => {
-      if (error == null) raw.release();
-      raw.giveBack();
-    });
+    inflation.write(raw);
     inflation.end();
   });
 }

@@ -10,7 +10,6 @@ import { setImmediate } from 'node:timers/promises';
 import { GatewayError, systemCode } from '../core/errors.js';
 import { Arrivals } from './arrivals.js';
 import { rawErrorReply } from './error-reply.js';
-import { writeInPieces } from '../gateway/transport/writes.js';
 
 /** How long a connection that is idle at shutdown may bring one more request, which may already be on its way. */
 const MAX_GRACE_MS = 1_000;
@@ -54,7 +53,6 @@ export class PatientServer extends Server {
       socket.removeAllListeners('close');
       if (nodes !== undefined) Reflect.apply(nodes, this, [socket]);
       for (const listener of earlier) socket.on('close', listener);
-      writeInPieces(socket);
       socket.on('close', () => this.#forget(socket));
     });
     this.on('connection', (socket) => {

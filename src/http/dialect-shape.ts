@@ -1,7 +1,14 @@
 import type Joi from 'joi';
+import { openBody, writeJson, type JsonFragment, type OpenBody } from '../bytes/index.js';
 import { GatewayError, type ErrorCode } from '../core/errors.js';
 import type { RankedRow } from '../core/rerank.js';
-import type { IngressDialect, Ranking, ReplyClock } from '../ingress/dialect.js';
+import {
+  readIn,
+  type IngressDialect,
+  type ParsedRerank,
+  type Ranking,
+  type ReplyClock,
+} from '../ingress/dialect.js';
 import { ingressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
 import { completedBy, either, schemaOf, type JsonSchema } from './json-schema.js';
@@ -62,11 +69,9 @@ function requestOf(
 function repliesTo(dialect: IngressDialect, path: string, example: object): unknown[] {
   const { params = {} } = ingressRoute(path.replaceAll(/[{}]/g, '')) ?? {};
   const body = Buffer.from(JSON.stringify(example));
-  const {
-    model = 'my-model',
-    kept,
-    ...asked
-  } = dialect.parse(new IngressRequest(body, {}, params, asMany));
+  const opened = openBody(body, dialect.lists, asMany) as OpenBody;
+  const read = readIn(dialect, new IngressRequest(opened, {}, params, asMany)) as ParsedRerank;
+  const { model = 'my-model', kept, ...asked } = read;
   const rows: RankedRow[] = Array.from({ length: asked.documents.count }, (_, index) => ({
     index,
     score: 0.875 / (index + 1),
@@ -74,7 +79,8 @@ function repliesTo(dialect: IngressDialect, path: string, example: object): unkn
   const ranking: Ranking = { rows, usage: USAGE, warnings: [], written: undefined };
   return [false, true].map((returnDocuments): unknown => {
     const request = { ...asked, model, returnDocuments };
-    return JSON.parse(String(dialect.reply('rr_1', request, ranking, kept, CLOCK)));
+    const written = writeJson(dialect.reply('rr_1', request, ranking, kept, CLOCK)) as JsonFragment;
+    return JSON.parse(written.toString());
   });
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { joinInSteps } from '../bytes/encode.js';
-import type { Owned } from '../bytes/memory.js';
+import { JsonFragment } from '../bytes/index.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { NO_FUNDS, storeAnswers, type Caller } from '../gateway/admission.js';
 import type { Explain } from '../gateway/look/explain.js';
@@ -83,30 +82,13 @@ export function checkRoom(
 }
 
 /** A reply or an error, an object, with the explanation as one more member. */
-export function withExplanation(reply: string, explanation: ExplainedWire): string {
-  return reply.endsWith('}') ? reply.slice(0, -1) + lastMember(reply.length, explanation) : reply;
-}
-
-/** The same of a reply that may hold all of its documents: copied in steps. */
-export async function withExplanationInSteps(
-  reply: string | Owned,
-  explanation: ExplainedWire,
-  pause: () => Promise<void>,
-): Promise<string | Owned> {
-  if (typeof reply === 'string') return withExplanation(reply, explanation);
+export function withExplanation(reply: JsonFragment, explanation: ExplainedWire): JsonFragment {
   const { bytes } = reply;
   if (bytes.at(-1) !== CLOSE_BRACE) return reply;
-  const member = Buffer.from(lastMember(bytes.length, explanation));
-  const size = bytes.length - 1 + member.length;
-  const whole = await joinInSteps([bytes.subarray(0, -1), member], size, pause);
-  reply.giveBack();
-  return whole;
+  const comma = bytes.length === EMPTY_LENGTH ? '' : ',';
+  const member = `${comma}"explanation":${JSON.stringify(explanation)}}`;
+  return new JsonFragment(JsonFragment.joined([bytes.subarray(0, -1), member]).bytes);
 }
 
 const EMPTY_LENGTH = 2;
 const CLOSE_BRACE = 0x7d;
-
-function lastMember(length: number, explanation: ExplainedWire): string {
-  const comma = length === EMPTY_LENGTH ? '' : ',';
-  return `${comma}"explanation":${JSON.stringify(explanation)}}`;
-}

@@ -1,5 +1,4 @@
 import { GatewayError } from '../core/errors.js';
-import { countInUse } from '../bytes/memory.js';
 import { ReadingTurns } from './reading.js';
 
 /** What one caller, by key or by address, has in flight. */
@@ -142,7 +141,6 @@ export class Load {
 
   #count(bytes: number): void {
     this.#bytes += bytes;
-    countInUse(bytes);
   }
 
   #owner(name: string): Owner {

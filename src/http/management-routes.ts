@@ -281,13 +281,16 @@ async function countFrom(
   });
 }
 
+/** Refuses what is not valid, and leaves out a byte-order mark. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 async function readBody(
   req: Request,
   mostBytes: number,
   load: Load,
   place: ReturnType<Load['enter']>,
 ): Promise<unknown> {
-  const { bytes } = await readJsonBody(req, mostBytes, load, place, BODY_WITHIN_MS);
+  const bytes = await readJsonBody(req, mostBytes, load, place, BODY_WITHIN_MS);
   if (bytes.length === 0) return {};
   // A body without a type is read elsewhere, but a page of another site can send one without a preflight.
   if (req.headers['content-type'] === undefined) {
@@ -297,7 +300,7 @@ async function readBody(
     );
   }
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
+    return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (error) {
     throw new GatewayError('invalid_json', 'The body is not valid JSON.', { cause: error });
   }

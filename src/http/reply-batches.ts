@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { atTurnEnd } from '../bytes/turns.js';
 import { mustBeTaken } from './connections.js';
 import type { Load, Place } from './load.js';
 
@@ -30,7 +29,7 @@ export class ReplyBatches {
     body: string | Buffer,
     encoding: 'latin1' | 'utf8',
   ): void {
-    if (this.#waiting.length === 0) atTurnEnd(() => this.#flush());
+    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
     this.#waiting.push({ res, place, body, encoding });
   }
 

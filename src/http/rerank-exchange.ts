@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, GatewayError } from '../core/errors.js';
-import { NO_BYTES, Owned } from '../bytes/memory.js';
+import { JsonFragment } from '../bytes/index.js';
 import type { RerankRequest } from '../core/rerank.js';
-import { MANY_DOCUMENTS } from '../bytes/steps.js';
-import { nextTurn } from '../bytes/turns.js';
 import type { TokenPolicy } from '../core/token.js';
 import { judgeFresh, type Caller, type Identity } from '../gateway/admission.js';
 import { newId } from '../gateway/request-id.js';
@@ -20,7 +18,6 @@ import { beforeEnd, createScope, type OwnedScope, type Scope } from '../gateway/
 import { Trace } from '../gateway/trace.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
-import { IngressRequest } from '../ingress/read.js';
 import type { ExplainedWire } from '../shapes/explained.js';
 import { callerOf, type Authenticate, type ReadSigned } from './authentication.js';
 import { readJsonBody, tooLate } from './body.js';
@@ -40,12 +37,10 @@ import { readRerank } from './rerank-reading.js';
 import {
   clockAt,
   NO_CLOCK,
-  giveBackOnceTaken,
   rankingBody,
   rankingHeaders,
   sendRanking,
   sendRefusal,
-  type ReplyText,
 } from './rerank-reply.js';
 
 export interface RerankRouteDeps extends ExplainRouteDeps {
@@ -103,7 +98,7 @@ class RerankExchange {
   #dialect: IngressDialect;
   #place: Place | undefined;
   #identity: Identity | undefined;
-  #body: Owned | undefined;
+  #body: Buffer | undefined;
   #request: RerankRequest | undefined;
   #explanation: ExplainedWire | undefined;
   #failure: GatewayError | undefined;
@@ -144,20 +139,20 @@ class RerankExchange {
       this.#stopListening();
       if (this.#place !== undefined) this.#deps.load.leave(this.#place);
       this.#tell();
-      this.#body?.giveBack();
+      this.#body = undefined;
       this.#request = undefined;
     }
   }
 
-  /** What happens once the body is there: on its own, so that nothing that began before it refers to the body. */
+  /** What happens once the body is there. */
   async #answer(caller: Caller, explaining: Explaining | undefined): Promise<void> {
     // Nearly always read at once; a needless await would cost each request a turn of the event loop.
-    const reading = this.#read(caller, this.#body?.bytes ?? NO_BYTES);
+    const reading = this.#read(caller);
     const asked = this.#ask(caller, 'then' in reading ? await reading : reading);
     // The key may have been given a default since it was read.
     if (isWithoutModel(asked)) await this.#judgeFresh(caller);
     if (explaining !== undefined) await this.#explain(explaining, asked);
-    if (explaining === 'only') this.#send(JSON.stringify(this.#explanation));
+    if (explaining === 'only') this.#send(new JsonFragment(JSON.stringify(this.#explanation)));
     else await this.#rank(asked);
   }
 
@@ -207,10 +202,7 @@ class RerankExchange {
     // Its caller has used up the time, and no provider.
     if (this.#scope.ended === 'deadline') throw tooLate();
     if (signed !== undefined) {
-      const body = this.#body;
-      body.hold();
-      const proof = signed.prove(body.bytes).finally(() => body.release());
-      await beforeEnd(this.#scope, proof);
+      await beforeEnd(this.#scope, signed.prove(this.#body));
       // Counted as the key's only now: whoever names a key without having signed with it must not take its places. The
       // bytes have already arrived.
       await beforeEnd(this.#scope, Promise.resolve(this.#letIn(place, caller, 0)));
@@ -227,10 +219,8 @@ class RerankExchange {
     return door.judge(caller, load.own(place, caller.keyHash, declaredBytes, bodyLimitBytes));
   }
 
-  #read(caller: Caller, body: Buffer): ParsedRerank | Promise<ParsedRerank> {
-    const { headers } = this.#req;
-    const request = new IngressRequest(body, headers, this.#route.params, this.#deps.maxDocuments);
-    return readRerank(request, {
+  #read(caller: Caller): ParsedRerank | Promise<ParsedRerank> {
+    return readRerank(this.#body ?? NO_BYTES, {
       route: this.#route,
       caller,
       dialect: this.#dialect,
@@ -238,7 +228,8 @@ class RerankExchange {
         this.#dialect = dialect;
       },
       judgeFresh: () => this.#judgeFresh(caller),
-      scope: this.#scope,
+      headers: this.#req.headers,
+      maxDocuments: this.#deps.maxDocuments,
     });
   }
 
@@ -256,8 +247,6 @@ class RerankExchange {
     await this.#judgeFresh(asked.caller);
     const request = this.#requestOf(asked);
     const named = { dialect: dialect.id, request, tag: tagOf(this.#req) };
-    // Nobody counts who reads the documents for it.
-    this.#body?.hold();
     this.#explanation = await beforeEnd(this.#scope, explainFor(this.#deps, asked.caller, named));
   }
 
@@ -276,8 +265,6 @@ class RerankExchange {
         request = this.#requestOf(asked);
       }
     }
-    // To judge a ranking of many documents, and to write it, are turns of their own.
-    if (request.documents.count > MANY_DOCUMENTS) await nextTurn();
     const { gateway } = this.#deps;
     const dialect = this.#dialect;
     const clock = dialect.timed === true ? clockAt(this.#startedMs, gateway.now()) : NO_CLOCK;
@@ -285,12 +272,7 @@ class RerankExchange {
     const written = dialect.reply(this.#id, answered, reply, asked.parsed.kept, clock);
     const body = rankingBody(written, this.#explanation);
     const headers = rankingHeaders(dialect, this.#requestId, reply);
-    const text = body instanceof Promise ? await body : body;
-    const bytes = text instanceof Owned ? text.bytes : text;
-    // A reply may lie in the body's memory.
-    if (Buffer.isBuffer(bytes) && this.#body?.includes(bytes) === true) this.#body.hold();
-    if (text instanceof Owned) giveBackOnceTaken(this.#res, text);
-    this.#send(bytes, headers);
+    this.#send(body instanceof Promise ? await body : body, headers);
   }
 
   #ranking({ caller, modelBy }: Asked, request: RerankRequest): Promise<RerankReply> {
@@ -299,7 +281,6 @@ class RerankExchange {
       requestId: this.#requestId,
       caller,
       request,
-      body: this.#body,
       modelBy,
       tag: tagOf(this.#req),
       mayBeOldMs: this.#patience.mayBeOldMs,
@@ -315,7 +296,7 @@ class RerankExchange {
     return this.#request;
   }
 
-  #send(body: ReplyText, headers?: Readonly<Record<string, string>>): void {
+  #send(body: JsonFragment, headers?: Readonly<Record<string, string>>): void {
     sendRanking(this.#deps.replies, this.#res, this.#place, this.#requestId, body, headers);
   }
 
@@ -355,6 +336,8 @@ function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse):
   pipelinedOn?.on('close', onClose);
   return () => pipelinedOn?.off('close', onClose);
 }
+
+const NO_BYTES = Buffer.alloc(0);
 
 function isWithoutModel({ caller, modelBy }: Asked): boolean {
   return modelBy(caller.credential.token.policy) === undefined;

@@ -1,11 +1,9 @@
+import { openBody, type OpenBody } from '../bytes/index.js';
 import { GatewayError } from '../core/errors.js';
-import { MANY_DOCUMENTS } from '../bytes/steps.js';
-import { nextTurn } from '../bytes/turns.js';
 import type { Caller } from '../gateway/admission.js';
-import type { Scope } from '../gateway/scope.js';
-import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
-import { dialectOf, keptOf, listsAt, type IngressRoute } from '../ingress/index.js';
-import type { IngressRequest } from '../ingress/read.js';
+import { readIn, type IngressDialect, type ParsedRerank } from '../ingress/dialect.js';
+import { dialectOf, listsAt, type IngressRoute } from '../ingress/index.js';
+import { IngressRequest, type RequestHeaders } from '../ingress/read.js';
 
 /** What a request is read with. */
 export interface Reading {
@@ -17,25 +15,16 @@ export interface Reading {
   readonly onDialect: (dialect: IngressDialect) => void;
   /** Judges the key by what the store knows of it now. */
   readonly judgeFresh: () => Promise<void>;
-  readonly scope: Scope;
+  readonly headers: RequestHeaders;
+  readonly maxDocuments: number;
 }
 
 /**
  * The request that a body means, in the dialect that path, headers, body and key suggest. A request that is refused is read
  * again if its key has been given another form since this node read the key.
  */
-export function readRerank(
-  request: IngressRequest,
-  reading: Reading,
-): ParsedRerank | Promise<ParsedRerank> {
-  const { route, caller, scope } = reading;
-  const parse = (): ParsedRerank => {
-    const dialect = dialectOf(route, reading.dialect, request, formOf(caller));
-    reading.onDialect(dialect);
-    return dialect.parse(request);
-  };
-  const lists = () => listsAt(route, formOf(caller));
-  const read = () => readInTurns(request, lists, parse, scope);
+export function readRerank(bytes: Buffer, reading: Reading): ParsedRerank | Promise<ParsedRerank> {
+  const read = () => readOnce(bytes, reading);
   const readAgain = async (error: unknown): Promise<ParsedRerank> => {
     await unlessFormChanged(reading, error);
     return read();
@@ -46,6 +35,23 @@ export function readRerank(
   } catch (error) {
     return readAgain(error);
   }
+}
+
+/** A large body is opened, and its documents are found, so that others get their turn in between. */
+function readOnce(bytes: Buffer, reading: Reading): ParsedRerank | Promise<ParsedRerank> {
+  const { route, caller, maxDocuments } = reading;
+  const body = openBody(bytes, listsAt(route, formOf(caller)), maxDocuments);
+  return body instanceof Promise
+    ? body.then((opened) => requestIn(opened, reading))
+    : requestIn(body, reading);
+}
+
+function requestIn(body: OpenBody, reading: Reading): ParsedRerank | Promise<ParsedRerank> {
+  const { route, caller, headers, maxDocuments } = reading;
+  const request = new IngressRequest(body, headers, route.params, maxDocuments);
+  const dialect = dialectOf(route, reading.dialect, request, formOf(caller));
+  reading.onDialect(dialect);
+  return readIn(dialect, request);
 }
 
 /** The form that the key is set to, for clients that cannot be told apart. */
@@ -61,29 +67,4 @@ async function unlessFormChanged({ caller, judgeFresh }: Reading, error: unknown
   const form = formOf(caller);
   if (error instanceof GatewayError) await judgeFresh();
   if (formOf(caller) === form) throw error;
-}
-
-/** Reads a request; a large one so that others get their turn in between, and it is abandoned when its scope ends. */
-function readInTurns(
-  request: IngressRequest,
-  lists: () => ReturnType<typeof listsAt>,
-  parse: () => ParsedRerank,
-  scope: Scope,
-): ParsedRerank | Promise<ParsedRerank> {
-  const pause = async (): Promise<void> => {
-    await nextTurn();
-    scope.throwIfEnded();
-  };
-  const reading = request.read(lists, parse, pause, keptOf);
-  return 'then' in reading ? prepared(reading, pause) : reading;
-}
-
-async function prepared(
-  reading: Promise<ParsedRerank>,
-  pause: () => Promise<void>,
-): Promise<ParsedRerank> {
-  const parsed = await reading;
-  await parsed.documents.prepare(pause, parsed.returnDocuments);
-  if (parsed.documents.count > MANY_DOCUMENTS) await pause();
-  return parsed;
 }

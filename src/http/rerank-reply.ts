@@ -1,16 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../core/errors.js';
-import { JsonFragment } from '../bytes/fragment.js';
-import { encodeJsonInSteps, SizedText } from '../bytes/encode.js';
-import { Owned } from '../bytes/memory.js';
-import { nextTurn } from '../bytes/turns.js';
+import { JsonFragment, writeJson, type JsonBody } from '../bytes/index.js';
 import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';
 import type { ExplainedWire } from '../shapes/explained.js';
 import { mustBeTaken, readOnForAWhile } from './connections.js';
 import { sendError } from './error-reply.js';
-import { withExplanation, withExplanationInSteps } from './explained.js';
+import { withExplanation } from './explained.js';
 import type { Place } from './load.js';
 import type { ReplyBatches } from './reply-batches.js';
 
@@ -22,12 +19,12 @@ export function sendRanking(
   res: ServerResponse,
   place: Place | undefined,
   requestId: string,
-  body: ReplyText,
+  body: JsonFragment,
   extra: Readonly<Record<string, string>> | undefined,
 ): void {
   if (res.destroyed) return;
-  const written = body instanceof SizedText ? body.text : body;
-  const length = sizeOf(body);
+  const written = body.text ?? body.bytes;
+  const length = body.size;
   const headers: (string | number)[] = [
     'Content-Type',
     'application/json; charset=utf-8',
@@ -46,11 +43,6 @@ export function sendRanking(
   res.writeHead(200, headers as unknown as string[]);
   // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it is.
   replies.end(res, place, written, length === written.length ? 'latin1' : 'utf8');
-}
-
-function sizeOf(body: ReplyText): number {
-  if (body instanceof SizedText) return body.bytes;
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
 /** For dialects whose replies do not say when they were written. */
@@ -78,39 +70,16 @@ export function rankingHeaders(
   };
 }
 
-export type ReplyText = string | SizedText | Buffer;
-type Written = ReturnType<IngressDialect['reply']>;
-
-/** A ranking as its dialect has written it, with its explanation if it has one. What is long is written in steps. */
+/** A ranking as its dialect writes it, with its explanation if it has one. */
 export function rankingBody(
-  written: Written,
+  body: JsonBody,
   explanation: ExplainedWire | undefined,
-): ReplyText | Promise<ReplyText | Owned> {
-  const text = textOf(written);
-  return explanation === undefined ? text : explained(text, explanation);
-}
-
-function textOf(written: Written): ReplyText | Promise<Owned> {
-  const isText = typeof written === 'string' || written instanceof SizedText;
-  if (isText || Buffer.isBuffer(written)) return written;
-  return encodeJsonInSteps(written instanceof JsonFragment ? written : written.body, nextTurn);
-}
-
-async function explained(
-  text: ReturnType<typeof textOf>,
-  explanation: ExplainedWire,
-): Promise<string | Owned> {
-  const plain = text instanceof Promise ? await text : text;
-  const bare = plain instanceof SizedText ? plain.text : plain;
-  const body = Buffer.isBuffer(bare) ? Owned.lent(bare) : bare;
-  return withExplanationInSteps(body, explanation, nextTurn);
-}
-
-/** Gives the memory of a reply back once the system has all of it. */
-export function giveBackOnceTaken(res: ServerResponse, reply: Owned): void {
-  res.once('close', () => {
-    if (res.writableFinished) reply.giveBack();
-  });
+): JsonFragment | Promise<JsonFragment> {
+  const written = writeJson(body);
+  if (explanation === undefined) return written;
+  return written instanceof Promise
+    ? written.then((reply) => withExplanation(reply, explanation))
+    : withExplanation(written, explanation);
 }
 
 /** Answers an error in the caller's dialect, and returns its status. */
@@ -125,7 +94,9 @@ export function sendRefusal(
   const written = dialect.error(error, requestId);
   const { status = error.status } = written;
   const body =
-    explanation === undefined ? written.body : withExplanation(written.body, explanation);
+    explanation === undefined
+      ? written.body
+      : withExplanation(new JsonFragment(written.body), explanation).toString();
   if (res.destroyed) return status;
   res.setHeader('X-Request-Id', requestId);
   res.setHeader('X-Oneapi-Request-Id', requestId);

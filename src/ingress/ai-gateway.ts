@@ -1,11 +1,9 @@
 import Joi from 'joi';
-import type { DocumentPart, Documents } from '../bytes/documents.js';
+import type { DocumentPart } from '../bytes/index.js';
 import type { ErrorCode } from '../core/errors.js';
-import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
-  areObjects,
   checkQuery,
   COUNT,
   documentsError,
@@ -14,12 +12,10 @@ import {
   membersOf,
   modelOf,
   QUERY,
-  scannedDocuments,
-  stringList,
+  stringsIn,
   topOf,
   validate,
-  writeDocuments,
-  type IngressRequest,
+  type WantedList,
 } from './read.js';
 import { rowsJson } from './rows.js';
 
@@ -52,23 +48,24 @@ export const aiGateway = defineDialect({
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, documents: { type: 'text', values: EXAMPLE.texts }, topN: 2 }],
   parse: (request) => {
-    const { query, documents: given, topN } = validate(MEMBERS, request.members(VALUES));
+    const { query, documents: given, topN } = validate(MEMBERS, request.members());
     checkQuery(query);
-    const documents = given.type === 'text' ? stringList(request, VALUES) : anyObjects(request);
     const { 'ai-model-id': model } = request.headers;
     return {
-      model: typeof model === 'string' ? modelOf(model.trim()) : undefined,
-      query: query.toWellFormed(),
-      documents,
-      topN: topOf(topN, documents),
-      returnDocuments: false,
-      options: {},
+      list: given.type === 'text' ? stringsIn(VALUES) : OBJECTS,
+      found: (documents) => ({
+        model: typeof model === 'string' ? modelOf(model.trim()) : undefined,
+        query: query.toWellFormed(),
+        documents,
+        topN: topOf(topN, documents),
+        returnDocuments: false,
+        options: {},
+      }),
     };
   },
-  reply: (_id, _request, ranking) =>
-    encodeReply({
-      ranking: rowsJson(ranking, (index, score) => `{"index":${index},"relevanceScore":${score}}`),
-    }),
+  reply: (_id, _request, ranking) => ({
+    ranking: rowsJson(ranking, (index, score) => `{"index":${index},"relevanceScore":${score}}`),
+  }),
   error: ({ code, status, message }) => ({
     body: JSON.stringify({ error: { message, type: TYPES[code] ?? typeOf(status) } }),
   }),
@@ -87,14 +84,6 @@ function typeOf(status: number): string {
   return status < 500 ? 'invalid_request_error' : 'internal_server_error';
 }
 
-/** Objects, of which those without a text are ranked by all that they have. */
-function anyObjects(request: IngressRequest): Documents {
-  const scanned = request.scanAny(VALUES);
-  return scanned !== undefined && areObjects(scanned)
-    ? scannedDocuments(scanned, request.maxDocuments)
-    : writeDocuments(request, 'documents.values', 'objects', objectPart);
-}
-
 function objectPart(item: unknown, index: number): DocumentPart {
   if (!isRecord(item)) throw documentsError(`documents.values[${index}] must be an object.`);
   const { text } = item;
@@ -102,3 +91,11 @@ function objectPart(item: unknown, index: number): DocumentPart {
   const whole = JSON.stringify(item);
   return { text: whole, source: whole };
 }
+
+/** Objects, of which those without a text are ranked by all that they have. */
+const OBJECTS: WantedList = {
+  lists: VALUES,
+  elements: 'objects',
+  kinds: 'objects',
+  read: objectPart,
+};

@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
@@ -17,18 +16,17 @@ export const aliyunOpensearch = defineDialect({
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, docs: EXAMPLE.texts }],
   parse: (request) => {
-    const { query } = validate(MEMBERS, request.members(DOCS));
-    return plainRequest(request, DOCS, { model: request.param('model'), query }, undefined);
+    const { query } = validate(MEMBERS, request.members());
+    return plainRequest(DOCS, { model: request.param('model'), query }, undefined);
   },
-  reply: (id, { documents }, ranking, _kept, { elapsedMs }) =>
-    encodeReply({
-      request_id: id,
-      latency: Math.round(elapsedMs),
-      usage: { doc_count: documents.count, token_count: ranking.usage.inputTokens },
-      result: {
-        scores: rowsJson(ranking, (index, score) => `{"index":${index},"score":${score}}`),
-      },
-    }),
+  reply: (id, { documents }, ranking, _kept, { elapsedMs }) => ({
+    request_id: id,
+    latency: Math.round(elapsedMs),
+    usage: { doc_count: documents.count, token_count: ranking.usage.inputTokens },
+    result: {
+      scores: rowsJson(ranking, (index, score) => `{"index":${index},"score":${score}}`),
+    },
+  }),
   error: ({ status, message }, requestId) => ({
     body: JSON.stringify({
       request_id: requestId,

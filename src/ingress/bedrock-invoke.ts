@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { awsError, awsHeaders, modelOfArn } from './aws.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
@@ -13,19 +12,19 @@ export const bedrockInvoke = defineDialect({
   paths: ['/model/{model+}/invoke', '/endpoints/{model}/invocations'],
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
-  parse: (request) => ({
-    ...parseRerank(request),
-    model: modelOf(modelOfArn(request.param('model'))),
+  parse: (request) => {
+    const { list, found } = parseRerank(request);
+    const model = modelOf(modelOfArn(request.param('model')));
+    return { list, found: (documents) => ({ ...found(documents), model }) };
+  },
+  reply: (id, { documents, returnDocuments }, ranking) => ({
+    id,
+    results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
+    meta: {
+      api_version: { version: '2' },
+      billed_units: { search_units: ranking.usage.searchUnits },
+    },
   }),
-  reply: (id, { documents, returnDocuments }, ranking) =>
-    encodeReply({
-      id,
-      results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
-      meta: {
-        api_version: { version: '2' },
-        billed_units: { search_units: ranking.usage.searchUnits },
-      },
-    }),
   error: awsError,
   headers: awsHeaders,
 });

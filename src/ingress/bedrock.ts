@@ -1,25 +1,18 @@
 import Joi from 'joi';
-import type { DocumentPart, Documents } from '../bytes/documents.js';
-import { encodeReply } from '../bytes/encode.js';
+import type { DocumentPart } from '../bytes/index.js';
 import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
-  alikeDocuments,
-  areObjects,
   checkQuery,
   COUNT,
   documentsError,
   fieldsOf,
   fieldsText,
   isRecord,
-  listName,
   membersOf,
-  writeDocuments,
-  scannedTexts,
   topOf,
   validate,
-  type IngressRequest,
   type Members,
 } from './read.js';
 import { rowsJson } from './rows.js';
@@ -37,7 +30,7 @@ interface BedrockMembers {
   };
 }
 
-const SOURCES = [listName('sources', { text: 'inlineDocumentSource.textDocument.text' })];
+const SOURCES = [{ name: 'sources', text: 'inlineDocumentSource.textDocument.text' }];
 
 const open = (members: Joi.PartialSchemaMap) => Joi.object(members).unknown(true).required();
 
@@ -82,7 +75,7 @@ export const bedrock = defineDialect({
     },
   ],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(SOURCES), 'queries');
+    const members = validate(MEMBERS, request.members(), 'queries');
     const query = members.queries[0]?.textQuery.text ?? '';
     checkQuery(query, 'queries');
     const { modelConfiguration, numberOfResults } =
@@ -91,52 +84,30 @@ export const bedrock = defineDialect({
     const fields = Array.isArray(named)
       ? fieldsOf(named.filter((field) => typeof field === 'string'))
       : undefined;
-    const documents = sourcesOf(request, fields);
     return {
-      model: modelOfArn(modelConfiguration.modelArn),
-      query: query.toWellFormed(),
-      documents,
-      topN: topOf(numberOfResults, documents),
-      returnDocuments: false,
-      options: {},
+      list: {
+        lists: SOURCES,
+        elements: 'objects',
+        areTextsAlone: true,
+        kinds: 'sources',
+        read: (item, index) => readSource(item, index, fields),
+      },
+      found: (documents) => ({
+        model: modelOfArn(modelConfiguration.modelArn),
+        query: query.toWellFormed(),
+        documents,
+        topN: topOf(numberOfResults, documents),
+        returnDocuments: false,
+        options: {},
+      }),
     };
   },
-  reply: (_id, _request, ranking) =>
-    encodeReply({
-      results: rowsJson(ranking, (index, score) => `{"index":${index},"relevanceScore":${score}}`),
-    }),
+  reply: (_id, _request, ranking) => ({
+    results: rowsJson(ranking, (index, score) => `{"index":${index},"relevanceScore":${score}}`),
+  }),
   error: awsError,
   headers: awsHeaders,
 });
-
-function sourcesOf(request: IngressRequest, fields: readonly string[] | undefined): Documents {
-  const scanned = request.scanAny(SOURCES);
-  if (scanned !== undefined && areObjects(scanned)) {
-    return scannedTexts(scanned, request.maxDocuments);
-  }
-  return (
-    jsonSources(request, fields) ??
-    writeDocuments(request, 'sources', 'sources', (item, index) => readSource(item, index, fields))
-  );
-}
-
-/** What leads to the members of a source that is JSON. */
-const JSON_PATH = 'inlineDocumentSource.jsonDocument';
-
-/** JSON documents that all have the same members, in the same order, in the caller's bytes; `undefined` if the body has to be parsed. */
-function jsonSources(
-  request: IngressRequest,
-  fields: readonly string[] | undefined,
-): Documents | undefined {
-  return alikeDocuments(request, SOURCES, { path: JSON_PATH, membersOf: jsonOf, fields });
-}
-
-/** The JSON of a source. One that has a text too is ranked by that: where all are alike, they had texts and are not here. */
-function jsonOf(first: Members): Members {
-  const { inlineDocumentSource: source } = first;
-  const jsonDocument = isRecord(source) ? source.jsonDocument : undefined;
-  return isRecord(jsonDocument) ? jsonDocument : {};
-}
 
 function readSource(
   item: unknown,

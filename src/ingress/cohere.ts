@@ -1,18 +1,13 @@
 import Joi from 'joi';
-import type { DocumentPart, Documents } from '../bytes/documents.js';
+import { JsonFragment, type DocumentPart, type Documents } from '../bytes/index.js';
 import type { GatewayError } from '../core/errors.js';
-import type { JsonFragment } from '../bytes/fragment.js';
-import { joinReply, quoted, SizedText } from '../bytes/encode.js';
+import { quoted } from '../core/quoted.js';
 import type { RerankOptions, RerankRequest } from '../core/rerank.js';
 import { EXAMPLE } from './example.js';
-import { defineDialect, type ParsedRerank, type Ranking } from './dialect.js';
+import { defineDialect, type Asked, type ParsedRerank, type Ranking } from './dialect.js';
 import {
-  areTexts,
-  areTextsAlone,
   checkQuery,
   COUNT,
-  documentsByFields,
-  documentsWithImages,
   documentsError,
   FIELDS,
   fieldsOf,
@@ -24,14 +19,10 @@ import {
   MODEL,
   modelOf,
   QUERY,
-  refuseTextless,
-  writeDocuments,
-  scannedDocuments,
   TEXT,
   topOf,
   validate,
   type IngressRequest,
-  type Members,
 } from './read.js';
 import { MAIN_ROW, rowsText, rowsWithDocuments } from './rows.js';
 import { errorMember } from './write.js';
@@ -107,42 +98,40 @@ export const cohere = defineDialect<undefined>({
  * Reads a rerank request.
  * @throws GatewayError 400 or 413 that names the field, says what is wrong with it and what would be right.
  */
-export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
-  const scanned = request.split(DOCUMENTS);
-  if (scanned !== undefined) {
-    const members = checkMembers(request, scanned.members);
-    const { list } = scanned;
-    const fields = list.hasObjects ? fieldsOf(members.rank_fields) : undefined;
-    const documents =
-      areTexts(fields) && areTextsAlone(list)
-        ? scannedDocuments(scanned, request.maxDocuments)
-        : fields === undefined
-          ? documentsWithImages(request, DOCUMENTS)
-          : documentsByFields(request, DOCUMENTS, fields);
-    if (documents !== undefined) return toRequest(members, documents);
-    if (fields === undefined) refuseTextless(request, DOCUMENTS, readDocument);
-  }
-  const members = checkMembers(request, request.members(DOCUMENTS));
+export function parseRerank(request: IngressRequest): Asked<undefined> {
+  const members = checkMembers(request);
   const fields = fieldsOf(members.rank_fields);
-  const documents = writeDocuments(
-    request,
-    'documents',
-    'strings, or of objects with "text"',
-    (item, index) => readDocument(item, index, fields),
-  );
-  return toRequest(members, documents);
+  return {
+    list: {
+      lists: DOCUMENTS,
+      elements: 'any',
+      images: fields === undefined ? 'alone' : 'none',
+      fields,
+      areNamed: true,
+      kinds: 'strings, or of objects with "text"',
+      read: (item, index) => readDocument(item, index, fields),
+    },
+    found: (documents) => toRequest(members, documents),
+  };
 }
 
 /** The same, for forms that return each document unless the request declines it. */
-export function parseWithDocuments(request: IngressRequest): ParsedRerank<undefined> {
-  const parsed = parseRerank(request);
-  const { return_documents: wanted } = request.members(DOCUMENTS);
-  return { ...parsed, returnDocuments: wanted == null || parsed.returnDocuments };
+export function parseWithDocuments(request: IngressRequest): Asked<undefined> {
+  const { list, found } = parseRerank(request);
+  const { return_documents: wanted } = request.members();
+  return {
+    list,
+    found: (documents) => {
+      const parsed = found(documents);
+      return { ...parsed, returnDocuments: wanted == null || parsed.returnDocuments };
+    },
+  };
 }
 
-function checkMembers(request: IngressRequest, value: Members): RerankMembers {
+function checkMembers(request: IngressRequest): RerankMembers {
+  const value = request.members();
   // `arePlain` has checked all that the type states.
-  const members = request.isPlain(value)
+  const members = request.isPlain()
     ? (value as unknown as RerankMembers)
     : validate(RERANK_MEMBERS, value);
   checkQuery(members.query);
@@ -209,18 +198,14 @@ function toOptions(members: RerankMembers): RerankOptions {
  * The body of a ranking. Written by hand: the rows are plain numbers, the documents are the caller's own bytes, and
  * building objects only to print them costs more than the rest of the reply.
  */
-export function rerankReplyBody(
-  id: string,
-  request: RerankRequest,
-  reply: Ranking,
-): SizedText | Buffer | JsonFragment {
+export function rerankReplyBody(id: string, request: RerankRequest, reply: Ranking): JsonFragment {
   const head = `{"id":"${id}","model":${quoted(request.model)},"results":[`;
   const tail = usageText(reply);
   if (request.returnDocuments && reply.rows.length > 0) {
-    return joinReply([head, rowsWithDocuments(reply, MAIN_ROW, request.documents), tail]);
+    return JsonFragment.joined([head, rowsWithDocuments(reply, MAIN_ROW, request.documents), tail]);
   }
   const rows = rowsText(reply, MAIN_ROW);
-  return new SizedText(
+  return new JsonFragment(
     head + rows + tail,
     Buffer.byteLength(head) + rows.length + Buffer.byteLength(tail),
   );

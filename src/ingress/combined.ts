@@ -1,5 +1,4 @@
-import { encodeReply } from '../bytes/encode.js';
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect, type Ranking } from './dialect.js';
@@ -17,22 +16,27 @@ export const combined = defineDialect({
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
   parse: (request) => {
-    const parsed = parseRerank(request);
+    const { list, found } = parseRerank(request);
     // Continue's Voyage provider gives the count by Voyage's name.
-    const { top_k: topK } = request.members(DOCUMENTS);
-    const isCount = Number.isSafeInteger(topK) && (topK as number) >= 1;
-    return isCount ? { ...parsed, topN: Math.min(topK as number, parsed.topN) } : parsed;
-  },
-  reply: (id, request, ranking) =>
-    encodeReply({
-      id,
-      ...rowsTwice(request, ranking),
-      meta: {
-        api_version: { version: '2' },
-        billed_units: { search_units: ranking.usage.searchUnits },
-        tokens: { input_tokens: ranking.usage.inputTokens, output_tokens: 0 },
+    const { top_k: topK } = request.members();
+    const most = Number.isSafeInteger(topK) && (topK as number) >= 1 ? (topK as number) : Infinity;
+    return {
+      list,
+      found: (documents) => {
+        const parsed = found(documents);
+        return { ...parsed, topN: Math.min(most, parsed.topN) };
       },
-    }),
+    };
+  },
+  reply: (id, request, ranking) => ({
+    id,
+    ...rowsTwice(request, ranking),
+    meta: {
+      api_version: { version: '2' },
+      billed_units: { search_units: ranking.usage.searchUnits },
+      tokens: { input_tokens: ranking.usage.inputTokens, output_tokens: 0 },
+    },
+  }),
   error: cohere.error,
 });
 

@@ -1,28 +1,22 @@
 import Joi from 'joi';
-import type { Documents } from '../bytes/documents.js';
 import type { ErrorCode } from '../core/errors.js';
-import { encodeReply } from '../bytes/encode.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
-  documentsWithImages,
   FLAG,
   isRecord,
   listNames,
   membersOf,
   MODEL,
   modelOf,
-  scannedDocuments,
   stringPart,
   TEXT,
   textPart,
   topOf,
   validate,
-  writeDocuments,
-  type IngressRequest,
 } from './read.js';
 import { MAIN_ROW, rowsJson } from './rows.js';
 
@@ -71,30 +65,37 @@ export const dashscope = defineDialect({
     },
   ],
   parse: (request) => {
-    const { model, input, parameters } = validate(MEMBERS, request.members(DOCUMENTS), 'input');
+    const { model, input, parameters } = validate(MEMBERS, request.members(), 'input');
     const query = typeof input.query === 'string' ? input.query : input.query.text;
     checkQuery(query, 'input');
-    const documents = documentsOf(request);
     const { instruct } = parameters ?? {};
     const options: RerankOptions =
       instruct == null || instruct === '' ? {} : { instruction: instruct.toWellFormed() };
     return {
-      model: modelOf(model),
-      query: query.toWellFormed(),
-      documents,
-      topN: topOf(parameters?.top_n, documents),
-      returnDocuments: parameters?.return_documents === true,
-      options,
+      list: {
+        lists: DOCUMENTS,
+        elements: 'any',
+        images: 'alone',
+        kinds: 'strings',
+        read: (item, index, name) => (isRecord(item) ? textPart : stringPart)(item, index, name),
+      },
+      found: (documents) => ({
+        model: modelOf(model),
+        query: query.toWellFormed(),
+        documents,
+        topN: topOf(parameters?.top_n, documents),
+        returnDocuments: parameters?.return_documents === true,
+        options,
+      }),
     };
   },
-  reply: (id, { documents, returnDocuments }, ranking) =>
-    encodeReply({
-      request_id: id,
-      output: {
-        results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
-      },
-      usage: { total_tokens: ranking.usage.inputTokens },
-    }),
+  reply: (id, { documents, returnDocuments }, ranking) => ({
+    request_id: id,
+    output: {
+      results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
+    },
+    usage: { total_tokens: ranking.usage.inputTokens },
+  }),
   error: ({ code, status, message }, requestId) => ({
     body: JSON.stringify({
       code: CODES[code] ?? (status === 403 ? 'AccessDenied' : 'InvalidParameter'),
@@ -103,17 +104,6 @@ export const dashscope = defineDialect({
     }),
   }),
 });
-
-function documentsOf(request: IngressRequest): Documents {
-  const scanned = request.scanAny(DOCUMENTS);
-  if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
-  const name = 'input.documents';
-  const documents = documentsWithImages(request, DOCUMENTS);
-  if (documents !== undefined) return documents;
-  return writeDocuments(request, name, 'strings', (item, index) =>
-    (isRecord(item) ? textPart : stringPart)(item, name, index),
-  );
-}
 
 const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
   missing_api_key: 'InvalidApiKey',

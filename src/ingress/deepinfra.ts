@@ -1,8 +1,7 @@
 import Joi from 'joi';
-import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
-import { listNames, membersOf, modelOf, oneQuery, stringList, TEXT, validate } from './read.js';
+import { listNames, membersOf, modelOf, oneQuery, stringsIn, TEXT, validate } from './read.js';
 import { rowsJson } from './rows.js';
 import { byPosition, isOfBody, scoreJson } from './write.js';
 
@@ -28,42 +27,44 @@ export const deepinfra = defineDialect({
   members: MEMBERS,
   examples: [{ queries: [EXAMPLE.query], documents: EXAMPLE.texts }],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(DOCUMENTS), 'queries');
-    const documents = stringList(request, DOCUMENTS);
+    const members = validate(MEMBERS, request.members(), 'queries');
     const queries = members.queries ?? members.query ?? [];
     const { instruction } = members;
+    const model = modelOf(request.param('model'));
     return {
-      model: modelOf(request.param('model')),
-      query: oneQuery(
-        typeof queries === 'string' ? [queries] : queries,
-        documents.count,
-        'queries',
-      ),
-      documents,
-      topN: documents.count,
-      returnDocuments: false,
-      options:
-        instruction == null || instruction === ''
-          ? {}
-          : { instruction: instruction.toWellFormed() },
+      list: stringsIn(DOCUMENTS),
+      found: (documents) => ({
+        model,
+        query: oneQuery(
+          typeof queries === 'string' ? [queries] : queries,
+          documents.count,
+          'queries',
+        ),
+        documents,
+        topN: documents.count,
+        returnDocuments: false,
+        options:
+          instruction == null || instruction === ''
+            ? {}
+            : { instruction: instruction.toWellFormed() },
+      }),
     };
   },
-  reply: (id, _request, ranking, _kept, { elapsedMs }) =>
-    encodeReply({
-      scores: rowsJson(
-        { rows: byPosition(ranking.rows), written: ranking.written },
-        (_index, score) => score,
-      ),
-      input_tokens: ranking.usage.inputTokens,
-      request_id: id,
-      inference_status: {
-        status: 'succeeded',
-        runtime_ms: Math.round(elapsedMs),
-        cost: scoreJson(0),
-        tokens_generated: 0,
-        tokens_input: ranking.usage.inputTokens,
-      },
-    }),
+  reply: (id, _request, ranking, _kept, { elapsedMs }) => ({
+    scores: rowsJson(
+      { rows: byPosition(ranking.rows), written: ranking.written },
+      (_index, score) => score,
+    ),
+    input_tokens: ranking.usage.inputTokens,
+    request_id: id,
+    inference_status: {
+      status: 'succeeded',
+      runtime_ms: Math.round(elapsedMs),
+      cost: scoreJson(0),
+      tokens_generated: 0,
+      tokens_input: ranking.usage.inputTokens,
+    },
+  }),
   error: (error) => {
     const { message, param } = error;
     if (!isOfBody(error)) return { body: JSON.stringify({ detail: { error: message } }) };

@@ -1,16 +1,26 @@
 import type Joi from 'joi';
 import type { GatewayError } from '../core/errors.js';
-import type { JsonFragment } from '../bytes/fragment.js';
-import type { SizedText, UnwrittenJson } from '../bytes/encode.js';
+import type { Documents, JsonBody, ListPlace } from '../bytes/index.js';
 import type { RankedRow, RerankRequest, Usage, WrittenRows } from '../core/rerank.js';
-import type { ListName } from '../bytes/scan.js';
-import type { IngressRequest, RequestHeaders } from './read.js';
+import {
+  findDocuments,
+  type IngressRequest,
+  type RequestHeaders,
+  type WantedList,
+} from './read.js';
 
 /** A request as read: the model may still come from the key or the configuration. */
 export interface ParsedRerank<Kept = unknown> extends Omit<RerankRequest, 'model'> {
   readonly model: string | undefined;
   /** Anything else of the request that the reply needs. */
   readonly kept?: Kept;
+}
+
+/** What a request asks for, but for its documents. */
+export interface Asked<Kept = unknown> {
+  readonly list: WantedList;
+  /** The request, once the documents of the list have been found. */
+  readonly found: (documents: Documents) => ParsedRerank<Kept>;
 }
 
 /** A ranking to write. */
@@ -66,11 +76,14 @@ export interface IngressDialect<Kept = unknown> {
   /** Paths of others where some servers speak it: used if the body has its list of documents, and not that of the path's own. */
   readonly guestPaths?: readonly string[];
   /** Members that may hold its documents, as strings or as objects with a text: these stay bytes. */
-  readonly lists: readonly ListName[];
+  readonly lists: readonly ListPlace[];
   /** How it is recognised on shared paths; absent if it uses none, or if only a key's setting selects it. */
   readonly claim?: Claim;
-  /** @throws GatewayError 400 or 413 that names the member, says what is wrong with it and what would be right. */
-  readonly parse: (request: IngressRequest) => ParsedRerank<Kept>;
+  /**
+   * Judges the members of a body, and says which documents it wants; called once.
+   * @throws GatewayError 400 or 413 that names the member, says what is wrong with it and what would be right.
+   */
+  readonly parse: (request: IngressRequest) => Asked<Kept>;
   /** The schema by which `parse` judges the members of a body, for the API's document. */
   readonly members?: Joi.Schema;
   /** Bodies as its clients send them, one per form of its replies: its part of the API's document is made from them. */
@@ -82,7 +95,7 @@ export interface IngressDialect<Kept = unknown> {
     ranking: Ranking,
     kept: Kept,
     clock: ReplyClock,
-  ) => string | SizedText | Buffer | JsonFragment | UnwrittenJson;
+  ) => JsonBody;
   readonly error: (error: GatewayError, requestId: string) => IngressError;
   /** Headers of its replies, errors included, beyond those that all replies have. */
   readonly headers?: (requestId: string) => Readonly<Record<string, string>>;
@@ -94,4 +107,14 @@ export interface IngressDialect<Kept = unknown> {
 /** A dialect without the type of what it keeps: the exchange hands `reply` the value that `parse` made. */
 export function defineDialect<Kept>(dialect: IngressDialect<Kept>): IngressDialect {
   return dialect as IngressDialect;
+}
+
+/** What a request asks for in a dialect: at once, unless its body is large. */
+export function readIn<Kept>(
+  { parse }: Pick<IngressDialect<Kept>, 'parse'>,
+  request: IngressRequest,
+): ParsedRerank<Kept> | Promise<ParsedRerank<Kept>> {
+  const { list, found } = parse(request);
+  const documents = findDocuments(request, list);
+  return documents instanceof Promise ? documents.then(found) : found(documents);
 }

@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -9,10 +8,8 @@ import {
   listNames,
   membersOf,
   modelOf,
-  readDocuments,
   QUERY,
-  stringList,
-  stringPart,
+  stringsIn,
   topOf,
   validate,
 } from './read.js';
@@ -45,36 +42,29 @@ export const elastic = defineDialect({
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, input: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(INPUT));
+    const { input: lone, ...rest } = request.members();
+    const members = validate(MEMBERS, rest);
     checkQuery(members.query);
-    const lone = request.scan(INPUT) === undefined ? request.members(INPUT).input : undefined;
-    const documents =
-      typeof lone === 'string'
-        ? readDocuments(
-            request,
-            'input',
-            'strings',
-            (item, index) => stringPart(item, 'input', index),
-            [lone],
-          )
-        : stringList(request, INPUT);
+    const model = modelOf(request.param('model'));
     const { task_settings: task } = members;
     return {
-      model: modelOf(request.param('model')),
-      query: members.query.toWellFormed(),
-      documents,
-      topN: topOf(members.top_n ?? task?.top_n, documents),
-      returnDocuments: (members.return_documents ?? task?.return_documents) === true,
-      options: {},
+      list: { ...stringsIn(INPUT), instead: typeof lone === 'string' ? [lone] : undefined },
+      found: (documents) => ({
+        model,
+        query: members.query.toWellFormed(),
+        documents,
+        topN: topOf(members.top_n ?? task?.top_n, documents),
+        returnDocuments: (members.return_documents ?? task?.return_documents) === true,
+        options: {},
+      }),
     };
   },
-  reply: (_id, { documents, returnDocuments }, ranking) =>
-    encodeReply({
-      rerank: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, {
-        name: 'text',
-        areTexts: true,
-      }),
+  reply: (_id, { documents, returnDocuments }, ranking) => ({
+    rerank: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, {
+      name: 'text',
+      areTexts: true,
     }),
+  }),
   error: ({ status, message }) => {
     const cause = { type: TYPES[status] ?? 'status_exception', reason: message };
     return { body: JSON.stringify({ error: { root_cause: [cause], ...cause }, status }) };

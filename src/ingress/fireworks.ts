@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { cohere, parseWithDocuments, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { rowsTwice } from './combined.js';
 import { defineDialect } from './dialect.js';
@@ -13,12 +12,17 @@ export const fireworks = defineDialect({
   members: RERANK_MEMBERS.append({ task: TEXT }),
   examples: RERANK_EXAMPLES,
   parse: (request) => {
-    const parsed = parseWithDocuments(request);
-    const { task } = request.members(cohere.lists);
-    if (typeof task !== 'string' || task === '') return parsed;
-    return { ...parsed, options: { ...parsed.options, instruction: task.toWellFormed() } };
+    const asked = parseWithDocuments(request);
+    const { task } = request.members();
+    if (typeof task !== 'string' || task === '') return asked;
+    return {
+      list: asked.list,
+      found: (documents) => {
+        const parsed = asked.found(documents);
+        return { ...parsed, options: { ...parsed.options, instruction: task.toWellFormed() } };
+      },
+    };
   },
-  reply: (id, request, ranking) =>
-    encodeReply({ object: 'list', id, ...rowsTwice(request, ranking) }),
+  reply: (id, request, ranking) => ({ object: 'list', id, ...rowsTwice(request, ranking) }),
   error: cohere.error,
 });

@@ -1,26 +1,26 @@
 import Joi from 'joi';
-import type { Documents } from '../bytes/documents.js';
-import type { JsonBody } from '../bytes/fragment.js';
-import { encodeReply, UnwrittenJson } from '../bytes/encode.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { RankedRow } from '../core/rerank.js';
-import { MANY_DOCUMENTS } from '../bytes/steps.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
-  checkCount,
   checkQuery,
   FLAG,
-  listName,
   membersOf,
   MODEL,
   modelOf,
   QUERY,
-  readDocuments,
   topOf,
   validate,
   type IngressRequest,
 } from './read.js';
-import { readRecord, RECORD_MEMBERS, SentRecords, type GoogleRecord } from './sent-records.js';
+import {
+  RANKED_MEMBERS,
+  readRecord,
+  RECORD_MEMBERS,
+  sentRecords,
+  type GoogleRecord,
+} from './records.js';
 import { scoreJson } from './write.js';
 
 interface GoogleMembers {
@@ -37,10 +37,10 @@ const MEMBERS = membersOf<GoogleMembers>({
   ignoreRecordDetailsInResponse: FLAG,
 });
 
-/** The records as parsed, or where they were left as they came. */
-type Kept = readonly GoogleRecord[] | SentRecords;
+/** The records as they came. */
+type Kept = (index: number) => GoogleRecord;
 
-const RECORDS = [listName('records', { fields: RECORD_MEMBERS })];
+const RECORDS = [{ name: 'records', fields: RECORD_MEMBERS }];
 
 /** Google's ranking API: records with the caller's own ids, and no index. */
 export const google = defineDialect<Kept>({
@@ -62,31 +62,37 @@ export const google = defineDialect<Kept>({
     { query: EXAMPLE.query, records: [{ content: EXAMPLE.texts[0] }] },
   ],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(RECORDS));
+    const members = validate(MEMBERS, request.members());
     checkQuery(members.query);
-    const { documents, kept } = scannedRecords(request) ?? parsedRecords(request);
     const { topN } = members;
+    const parsed: GoogleRecord[] = [];
     return {
-      model: modelOf(members.model),
-      query: members.query.toWellFormed(),
-      documents,
-      topN: topOf(topN == null || topN <= 0 ? undefined : topN, documents),
-      returnDocuments: members.ignoreRecordDetailsInResponse !== true,
-      options: {},
-      kept,
+      list: {
+        lists: RECORDS,
+        elements: 'objects',
+        fields: RANKED_MEMBERS,
+        areTextsAlone: true,
+        kinds: 'records',
+        read: (item, index) => {
+          const { record, part } = readRecord(item, index);
+          parsed.push(record);
+          return part;
+        },
+      },
+      found: (documents) => ({
+        model: modelOf(members.model),
+        query: members.query.toWellFormed(),
+        documents,
+        topN: topOf(topN == null || topN <= 0 ? undefined : topN, documents),
+        returnDocuments: members.ignoreRecordDetailsInResponse !== true,
+        options: {},
+        kept: recordsOf(request, parsed, documents.count),
+      }),
     };
   },
-  reply: (_id, { returnDocuments }, { rows }, kept) => {
-    if (rows.length > MANY_DOCUMENTS) {
-      const shown = (row: RankedRow) => recordJson(row, recordAt(kept, row.index), returnDocuments);
-      return new UnwrittenJson({ records: rows.map(shown) });
-    }
-    const records =
-      kept instanceof SentRecords
-        ? kept.shown(rows, returnDocuments)
-        : rows.map((row) => recordJson(row, kept[row.index] ?? {}, returnDocuments));
-    return encodeReply({ records });
-  },
+  reply: (_id, { returnDocuments }, { rows }, kept) => ({
+    records: rows.map((row) => recordJson(row, kept(row.index), returnDocuments)),
+  }),
   error: ({ status, message }) => ({
     body: JSON.stringify({
       error: { code: status, message, status: STATUSES[status] ?? 'UNKNOWN' },
@@ -112,11 +118,6 @@ const STATUSES: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-interface Read {
-  readonly documents: Documents;
-  readonly kept: Kept;
-}
-
 function recordJson(
   { index, score }: RankedRow,
   { id = String(index), title, content }: GoogleRecord,
@@ -125,31 +126,6 @@ function recordJson(
   return { id, ...(isWhole && { title, content }), score: scoreJson(score) };
 }
 
-function recordAt(kept: Kept, index: number): GoogleRecord {
-  return kept instanceof SentRecords ? kept.at(index) : (kept[index] ?? {});
-}
-
-/** Records in the bytes that came; `undefined` if the body has to be parsed. */
-function scannedRecords(request: IngressRequest): Read | undefined {
-  const sent = request.scanAny(RECORDS);
-  if (sent === undefined) return undefined;
-  checkCount(sent.list.count, request.maxDocuments, sent.name);
-  const kept = new SentRecords(sent);
-  const documents = request.make(sent, () => kept.documents());
-  return documents && { documents, kept };
-}
-
-function parsedRecords(request: IngressRequest): Read {
-  const kept: GoogleRecord[] = [];
-  const documents = readDocuments(request, 'records', 'records', (item, index) => {
-    const record = readRecord(item, index);
-    kept.push(record);
-    const { title, content } = record;
-    const text =
-      title === undefined || content === undefined
-        ? (title ?? content ?? '')
-        : `${title}\n${content}`;
-    return { text, source: text };
-  });
-  return { documents, kept };
+function recordsOf({ body }: IngressRequest, parsed: readonly GoogleRecord[], count: number): Kept {
+  return parsed.length > 0 ? (index) => parsed[index] ?? {} : sentRecords(body, count);
 }

@@ -1,23 +1,16 @@
-import { lineDocuments, type DocumentPart, type Documents } from '../bytes/documents.js';
+import type { DocumentPart, OpenBody } from '../bytes/index.js';
 import { GatewayError } from '../core/errors.js';
-import { encodeReply, UnwrittenJson } from '../bytes/encode.js';
-import { FIELD, ROW } from '../bytes/scan.js';
-import { NO_BYTES } from '../bytes/memory.js';
-import { MANY_DOCUMENTS, Pace, type Steps } from '../bytes/steps.js';
-import { defineDialect } from './dialect.js';
+import { defineDialect, type Asked } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
-  checkCount,
   isRecord,
-  listName,
   listNames,
   modelOf,
   oneQuery,
-  readDocuments,
-  stringList,
+  stringsIn,
   type IngressRequest,
   type Members,
-  type ScannedBody,
+  type WantedList,
 } from './read.js';
 import { byPosition, scoreJson } from './write.js';
 
@@ -28,8 +21,7 @@ interface Kept {
 
 const SENTENCES = listNames('inputs.sentences');
 /** The texts to rank, and the query of each. */
-const PAIRS = [listName('inputs', { fields: ['text_pair', 'text'] })];
-const [PAIR, QUERY, WIDTH] = [ROW, ROW + FIELD, ROW + 2 * FIELD];
+const PAIRS = [{ name: 'inputs', fields: ['text_pair', 'text'] }];
 const LISTS = [...SENTENCES, ...PAIRS];
 const QUOTE = 0x22;
 
@@ -45,81 +37,29 @@ export const huggingface = defineDialect<Kept>({
     { inputs: { source_sentence: EXAMPLE.query, sentences: EXAMPLE.texts } },
   ],
   parse: (request) => {
-    const { query, documents, form } = readInputs(request);
-    return {
-      model: modelOf(request.param('model').replace(/\/pipeline\/[\w-]+$/, '')),
-      query,
-      documents,
-      topN: documents.count,
-      returnDocuments: false,
-      options: {},
-      kept: { form },
-    };
+    const { inputs } = request.members();
+    const isList = request.list?.name === 'inputs';
+    const isFound = request.list?.name === 'inputs.sentences';
+    const isSimilarity = !isList && isRecord(inputs) && (isFound || 'sentences' in inputs);
+    return isSimilarity ? similarity(request, inputs) : pairs(request, isList ? [] : inputs);
   },
-  reply: (_id, _request, { rows }, { form }) => {
-    const body = byPosition(rows).map(({ score }) =>
+  reply: (_id, _request, { rows }, { form }) =>
+    byPosition(rows).map(({ score }) =>
       form === 'scores' ? scoreJson(score) : [{ label: 'LABEL_0', score: scoreJson(score) }],
-    );
-    return rows.length > MANY_DOCUMENTS ? new UnwrittenJson(body) : encodeReply(body);
-  },
+    ),
   error: ({ message }) => ({ body: JSON.stringify({ error: message }) }),
 });
 
-interface Inputs {
-  readonly query: string;
-  readonly documents: Documents;
-  readonly form: Kept['form'];
-}
-
-function readInputs(request: IngressRequest): Inputs {
-  const scanned = request.scanAny(LISTS);
-  if (scanned?.name === 'inputs') return scannedPairs(request, scanned);
-  const { inputs } = scanned?.members ?? request.value();
-  const isSimilarity = isRecord(inputs) && (scanned !== undefined || 'sentences' in inputs);
-  return isSimilarity ? readSimilarity(request, inputs) : readPairs(request, inputs);
-}
-
-function readSimilarity(request: IngressRequest, inputs: Members): Inputs {
-  const documents = stringList(request, SENTENCES);
+function similarity(request: IngressRequest, inputs: Members): Asked<Kept> {
   const { source_sentence: source } = inputs;
-  if (typeof source !== 'string') throw badPairs('inputs.source_sentence must be a string.');
-  return { query: oneQuery([source], documents.count, 'inputs'), documents, form: 'scores' };
+  const query = (count: number): string => {
+    if (typeof source !== 'string') throw badPairs('inputs.source_sentence must be a string.');
+    return oneQuery([source], count, 'inputs');
+  };
+  return asked(request, stringsIn(SENTENCES), query, 'scores');
 }
 
-function scannedPairs(request: IngressRequest, scanned: ScannedBody): Inputs {
-  checkCount(scanned.list.count, request.maxDocuments, scanned.name);
-  const pairs = request.make(scanned, () => pairsOf(scanned));
-  return pairs ?? readPairs(request, request.value().inputs);
-}
-
-/** The documents and the query of pairs whose sides are all strings. */
-function* pairsOf(scanned: ScannedBody): Steps<Inputs | undefined> {
-  const { body, list, replaced } = scanned;
-  const { rows } = list;
-  const queries: string[] = [];
-  const pace = new Pace();
-  let last: Buffer = NO_BYTES;
-  let text = '';
-  for (let row = 0; row < rows.length; row += WIDTH) {
-    const [start = 0, end = 0] = rows.subarray(row + QUERY);
-    if (body[start] !== QUOTE || body[rows[row + PAIR] ?? 0] !== QUOTE) throw notPair(row / WIDTH);
-    // As it came: halves of characters may differ.
-    const sent =
-      replaced === undefined
-        ? body.subarray(start, end)
-        : Buffer.concat([...replaced.originals(body, start, end)]);
-    // Nearly always one, written in the same way each time.
-    if (!sent.equals(last)) text = JSON.parse(sent.toString()) as string;
-    last = sent;
-    queries.push(text);
-    if (pace.fills(sent.length)) yield;
-  }
-  const documents = yield* lineDocuments({ body, list, replaced, heads: [''] });
-  if (documents === undefined) return undefined;
-  return { documents, query: oneQuery(queries, documents.count, 'inputs'), form: 'labels' };
-}
-
-function readPairs(request: IngressRequest, inputs: unknown): Inputs {
+function pairs(request: IngressRequest, inputs: unknown): Asked<Kept> {
   const queries: string[] = [];
   const read = (item: unknown, index: number): DocumentPart => {
     const [text, pair] = sidesOf(item);
@@ -127,15 +67,56 @@ function readPairs(request: IngressRequest, inputs: unknown): Inputs {
     queries.push(text);
     return { text: pair, source: pair };
   };
-  const kinds = 'pairs with "text" and "text_pair"';
-  const documents = readDocuments(
-    request,
-    'inputs',
-    kinds,
+  const list: WantedList = {
+    lists: PAIRS,
+    elements: 'objects',
+    fields: ['text_pair'],
+    areTextsAlone: true,
+    kinds: 'pairs with "text" and "text_pair"',
     read,
-    isRecord(inputs) ? [inputs] : inputs,
-  );
-  return { query: oneQuery(queries, documents.count, 'inputs'), documents, form: 'labels' };
+    instead: isRecord(inputs) ? [inputs] : undefined,
+  };
+  const query = (count: number): string => {
+    const sent = queries.length > 0 ? queries : sentQueries(request.body, count);
+    return oneQuery(sent, count, 'inputs');
+  };
+  return asked(request, list, query, 'labels');
+}
+
+function asked(
+  request: IngressRequest,
+  list: WantedList,
+  query: (count: number) => string,
+  form: Kept['form'],
+): Asked<Kept> {
+  const model = modelOf(request.param('model').replace(/\/pipeline\/[\w-]+$/, ''));
+  return {
+    list,
+    found: (documents) => ({
+      model,
+      query: query(documents.count),
+      documents,
+      topN: documents.count,
+      returnDocuments: false,
+      options: {},
+      kept: { form },
+    }),
+  };
+}
+
+/** The queries of pairs that were not parsed: nearly always one, written in the same way each time. */
+function sentQueries(body: OpenBody, count: number): string[] {
+  const queries: string[] = [];
+  let last: Buffer | undefined;
+  let text = '';
+  for (let index = 0; index < count; index += 1) {
+    const [sent, pair] = [body.field(index, 'text'), body.field(index, 'text_pair')];
+    if (sent?.[0] !== QUOTE || pair?.[0] !== QUOTE) throw notPair(index);
+    if (last?.equals(sent) !== true) text = JSON.parse(sent.toString()) as string;
+    last = sent;
+    queries.push(text);
+  }
+  return queries;
 }
 
 /** Both sides of a pair, as an object or as two elements. */

@@ -2,9 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import { cohere } from './cohere.js';
 import type { IngressDialect } from './dialect.js';
 import * as dialects from './dialects.js';
-import type { Kept } from '../bytes/pieces.js';
-import type { ListName } from '../bytes/scan.js';
-import { MAX_QUERY_CHARS, namesOf } from './members.js';
+import type { ListPlace } from '../bytes/index.js';
 import type { IngressRequest, RequestHeaders } from './read.js';
 
 /** Every form that callers may use, by their names. On shared paths, the first that claims a request reads it. */
@@ -50,45 +48,40 @@ const BY_ID = new Map(DIALECTS.map((dialect) => [dialect.id, dialect]));
 const NAMED_PATH = /^\/+(?<id>[\w-]+)(?<rest>\/.+)$/;
 
 /** Where the documents of these dialects may be; of lists with one name, the first. */
-function listsOf(dialects: readonly IngressDialect[]): readonly ListName[] {
+function listsOf(dialects: readonly IngressDialect[]): readonly ListPlace[] {
   const lists = dialects.flatMap((dialect) => dialect.lists);
   const names = lists.map(({ name }) => name);
   return lists.filter(({ name }, index) => names.indexOf(name) === index);
 }
 
 /**
- * The same for a request that is too large to be looked through at once.
+ * The same for a request on a route; the array is the same each time.
  * @param setting the key's.
  */
-export function listsAt({ dialects }: IngressRoute, setting?: string): readonly ListName[] {
-  const fixed = setting === undefined ? undefined : BY_ID.get(setting);
-  return listsOf(fixed === undefined ? dialects : [fixed, ...dialects]);
+export function listsAt(route: IngressRoute, setting = ''): readonly ListPlace[] {
+  const { dialects } = route;
+  const fixed = BY_ID.get(setting);
+  const [only] = dialects;
+  if (only !== undefined && dialects.length === 1 && fixed === undefined) return only.lists;
+  const key = fixed?.id ?? '';
+  let bySetting = KNOWN_LISTS.get(dialects);
+  if (bySetting === undefined) {
+    bySetting = new Map();
+    KNOWN_LISTS.set(dialects, bySetting);
+  }
+  let lists = bySetting.get(key);
+  if (lists === undefined) {
+    lists = listsOf(fixed === undefined ? dialects : [fixed, ...dialects]);
+    bySetting.set(key, lists);
+  }
+  return lists;
 }
+
+const KNOWN_LISTS = new WeakMap<readonly IngressDialect[], Map<string, readonly ListPlace[]>>();
 
 /** Dialects that some servers speak on another's path. */
 function guestsAt(path: string): readonly IngressDialect[] {
   return DIALECTS.filter(({ guestPaths }) => guestPaths?.includes(path) === true);
-}
-
-/** Members that some form reads. */
-const READ = new Set(
-  DIALECTS.flatMap(({ members, lists }) => [
-    ...(members === undefined ? [] : namesOf(members)),
-    ...lists.map(({ name }) => name.replace(/\..*$/, '')),
-  ]),
-);
-/** Those in which no form takes a long text. */
-const SHORT = new Set(['model', 'model_id', 'top_n', 'top_k', 'topN']);
-
-/** The most that a UTF-16 unit takes as JSON. */
-const MOST_UNIT_BYTES = 6;
-
-/** What of a member of a body has to be kept to read it, or to refuse it: of a text that is too long for a query, its length. */
-export function keptOf(name: string, textBytes?: number): Kept {
-  if (!READ.has(name)) return 'little';
-  if (textBytes === undefined) return 'whole';
-  if (name === 'query' && textBytes > MOST_UNIT_BYTES * (MAX_QUERY_CHARS + 1)) return 'length';
-  return SHORT.has(name) ? 'little' : 'whole';
 }
 
 /** The dialects of a path; `undefined` if the path is not for rerank requests. */
@@ -152,12 +145,9 @@ export function dialectOf(
   const fixed = setting === undefined ? undefined : BY_ID.get(setting);
   if (fixed !== undefined) return fixed;
   if (first !== MAIN_DIALECT) return first;
-  const scanned = request.split(SHARED_LISTS);
-  if (scanned !== undefined && scanned.name === MAIN_LIST && request.isPlain(scanned.members)) {
-    return MAIN_DIALECT;
-  }
-  const found = scanned ?? request.elements(SHARED_LISTS);
-  const members = found?.members ?? request.value();
+  const found = request.list;
+  const members = request.members();
+  if (found !== undefined && found.name === MAIN_LIST && request.isPlain()) return MAIN_DIALECT;
   const lists = SHARED_LISTS.map(({ name }) => name).filter(
     (name) => name === found?.name || isPresent(members[name]),
   );
@@ -178,9 +168,8 @@ function byList(
   request: IngressRequest,
 ): IngressDialect {
   if (dialects.length === 1) return host;
-  const lists = listsOf(dialects);
-  const found = request.split(lists) ?? request.elements(lists);
-  const members = found?.members ?? request.value();
+  const found = request.list;
+  const members = request.members();
   const hasList = (dialect: IngressDialect) =>
     dialect.lists.some(({ name }) => name === found?.name || isPresent(members[name]));
   return dialects.find(hasList) ?? host;

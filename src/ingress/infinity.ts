@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
@@ -12,23 +11,22 @@ export const infinity = defineDialect({
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
   parse: parseRerank,
-  reply: (id, { model, documents, returnDocuments }, ranking, _kept, { nowMs }) =>
-    encodeReply({
-      object: 'rerank',
-      results: returnDocuments
-        ? rowsJson(ranking, MAIN_ROW, documents, AS_TEXT)
-        : rowsJson(
-            ranking,
-            (index, score) => `{"relevance_score":${score},"index":${index},"document":null}`,
-          ),
-      model,
-      usage: {
-        prompt_tokens: ranking.usage.inputTokens,
-        total_tokens: ranking.usage.inputTokens,
-      },
-      id,
-      created: Math.floor(nowMs / 1000),
-    }),
+  reply: (id, { model, documents, returnDocuments }, ranking, _kept, { nowMs }) => ({
+    object: 'rerank',
+    results: returnDocuments
+      ? rowsJson(ranking, MAIN_ROW, documents, AS_TEXT)
+      : rowsJson(
+          ranking,
+          (index, score) => `{"relevance_score":${score},"index":${index},"document":null}`,
+        ),
+    model,
+    usage: {
+      prompt_tokens: ranking.usage.inputTokens,
+      total_tokens: ranking.usage.inputTokens,
+    },
+    id,
+    created: Math.floor(nowMs / 1000),
+  }),
   error: cohere.error,
   timed: true,
 });

@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
@@ -23,14 +22,13 @@ export const isaacus = defineDialect({
   members: MEMBERS,
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, texts: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(TEXTS));
-    return plainRequest(request, TEXTS, members, members.top_n);
+    const members = validate(MEMBERS, request.members());
+    return plainRequest(TEXTS, members, members.top_n);
   },
-  reply: (_id, _request, ranking) =>
-    encodeReply({
-      results: rowsJson(ranking, (index, score) => `{"index":${index},"score":${score}}`),
-      usage: { input_tokens: ranking.usage.inputTokens },
-    }),
+  reply: (_id, _request, ranking) => ({
+    results: rowsJson(ranking, (index, score) => `{"index":${index},"score":${score}}`),
+    usage: { input_tokens: ranking.usage.inputTokens },
+  }),
   error: ({ code, status, message }) => ({
     body: JSON.stringify({
       type: `https://docs.isaacus.com/api-reference/errors#${status}-${code.replaceAll('_', '-')}`,

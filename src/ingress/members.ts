@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Documents } from '../bytes/documents.js';
+import type { Documents } from '../bytes/index.js';
 import { GatewayError } from '../core/errors.js';
 import type { Members } from './request.js';
 

@@ -1,17 +1,10 @@
-import type { Documents } from '../bytes/documents.js';
-import { JsonFragment, type JsonBody } from '../bytes/fragment.js';
-import { encodeReply, UnwrittenJson } from '../bytes/encode.js';
-import { MANY_DOCUMENTS } from '../bytes/steps.js';
+import type { Documents, JsonBody } from '../bytes/index.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
-  alikeDocuments,
   anyPart,
-  areTexts,
   checkQuery,
   COUNT,
-  documentsByFields,
-  documentsWithImages,
   FIELDS,
   fieldsOf,
   FLAG,
@@ -20,13 +13,8 @@ import {
   MODEL,
   modelOf,
   QUERY,
-  writeDocuments,
-  scannedDocuments,
-  stringElements,
   topOf,
   validate,
-  type IngressRequest,
-  type Members,
 } from './read.js';
 import { fastApiError, scoreJson } from './write.js';
 
@@ -50,7 +38,7 @@ const MEMBERS = membersOf<MixedbreadMembers>({
 const INPUT = listNames('input');
 
 interface Kept {
-  /** Which documents were sent as strings, by their indexes, if they had to be parsed. */
+  /** Of a list that had to be parsed, which documents were sent as strings, by their indexes. */
   readonly strings: ReadonlySet<number> | undefined;
 }
 
@@ -76,74 +64,63 @@ export const mixedbread = defineDialect<Kept>({
     },
   ],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(INPUT));
+    const members = validate(MEMBERS, request.members());
     checkQuery(members.query);
     const fields = fieldsOf(members.rank_fields);
-    const scanned = sentInput(request, fields);
-    const documents =
-      scanned ??
-      alikeInput(request, fields) ??
-      writeDocuments(request, 'input', 'strings or objects', (item, index) =>
-        anyPart(item, 'input', index, fields),
-      );
+    let strings: Set<number> | undefined;
     return {
-      model: modelOf(members.model),
-      query: members.query.toWellFormed(),
-      documents,
-      topN: topOf(members.top_k, documents),
-      returnDocuments: members.return_input === true,
-      options: fields === undefined ? {} : { rankFields: fields },
-      kept: { strings: scanned === undefined ? stringElements(request, INPUT) : undefined },
-    };
-  },
-  reply: (_id, { model, documents, topN, returnDocuments }, { rows, usage }, { strings }) => {
-    const body = {
-      object: 'list',
-      model,
-      data: rows.map(({ index, score }) => ({
-        index,
-        score: scoreJson(score),
-        input: returnDocuments ? inputOf(documents, index, strings?.has(index)) : null,
-        // The older Python SDK insists on this word; the newer one accepts any.
-        object: 'text_document',
-      })),
-      usage: {
-        prompt_tokens: usage.inputTokens,
-        completion_tokens: 0,
-        total_tokens: usage.inputTokens,
+      list: {
+        lists: INPUT,
+        elements: 'any',
+        images: fields === undefined ? 'beside' : 'none',
+        fields,
+        areNamed: true,
+        kinds: 'strings or objects',
+        read: (item, index, name) => {
+          strings ??= new Set();
+          if (typeof item === 'string') strings.add(index);
+          return anyPart(item, index, name, fields);
+        },
       },
-      top_k: topN,
-      return_input: returnDocuments,
+      found: (documents) => ({
+        model: modelOf(members.model),
+        query: members.query.toWellFormed(),
+        documents,
+        topN: topOf(members.top_k, documents),
+        returnDocuments: members.return_input === true,
+        options: fields === undefined ? {} : { rankFields: fields },
+        kept: { strings },
+      }),
     };
-    return rows.length > MANY_DOCUMENTS ? new UnwrittenJson(body) : encodeReply(body);
   },
+  reply: (_id, { model, documents, topN, returnDocuments }, { rows, usage }, { strings }) => ({
+    object: 'list',
+    model,
+    data: rows.map(({ index, score }) => ({
+      index,
+      score: scoreJson(score),
+      input: returnDocuments ? inputOf(documents, index, strings?.has(index)) : null,
+      // The older Python SDK insists on this word; the newer one accepts any.
+      object: 'text_document',
+    })),
+    usage: {
+      prompt_tokens: usage.inputTokens,
+      completion_tokens: 0,
+      total_tokens: usage.inputTokens,
+    },
+    top_k: topN,
+    return_input: returnDocuments,
+  }),
   error: fastApiError,
 });
 
-/** The input in the bytes that came; `undefined` if the body has to be parsed. */
-function sentInput(
-  request: IngressRequest,
-  fields: readonly string[] | undefined,
-): Documents | undefined {
-  const scanned = request.scan(INPUT) ?? (areTexts(fields) ? request.scanAny(INPUT) : undefined);
-  if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
-  return fields === undefined
-    ? documentsWithImages(request, INPUT, ({ list }) => !list.lacksTexts)
-    : documentsByFields(request, INPUT, fields);
-}
-
-/** Objects without a text that all have the same members, by which they are ranked. */
-function alikeInput(
-  request: IngressRequest,
-  fields: readonly string[] | undefined,
-): Documents | undefined {
-  if (fields !== undefined) return undefined;
-  const membersOf = (first: Members): Members => ('text' in first ? {} : first);
-  return alikeDocuments(request, INPUT, { path: '', membersOf });
-}
-
-/** A document as sent: a text, or an object in the caller's own bytes. */
+/** A document as sent: a text, or an object in the caller's own bytes; the text of one that has none stands for it. */
 function inputOf(documents: Documents, index: number, wasText: boolean | undefined): JsonBody {
-  const echo = documents.echo(index);
-  return (wasText ?? !(echo instanceof JsonFragment)) ? documents.textJson(index) : echo;
+  const { text, source } = documents.json(index);
+  const isText = source.bytes[0] === QUOTE;
+  const wasSentAsText = wasText ?? isText;
+  if (wasSentAsText) return text;
+  return isText ? { text: source } : source;
 }
+
+const QUOTE = 0x22;

@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import { encodeReply } from '../bytes/encode.js';
 import { ERRORS } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -10,7 +9,7 @@ import {
   membersOf,
   MODEL,
   modelOf,
-  objectList,
+  objectsIn,
   topOf,
   validate,
 } from './read.js';
@@ -51,29 +50,31 @@ export const nvidia = defineDialect({
     },
   ],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(PASSAGES));
+    const members = validate(MEMBERS, request.members());
     checkQuery(members.query.text);
-    const documents = objectList(request, PASSAGES);
+    const model = modelOf(members.model) ?? modelOf(request.param('model'));
     return {
-      model: modelOf(members.model) ?? modelOf(request.param('model')),
-      query: members.query.text.toWellFormed(),
-      documents,
-      topN: topOf(members.top_n ?? members.top_k, documents),
-      returnDocuments: false,
-      options: members.truncate == null ? {} : { truncation: members.truncate !== 'NONE' },
+      list: objectsIn(PASSAGES),
+      found: (documents) => ({
+        model,
+        query: members.query.text.toWellFormed(),
+        documents,
+        topN: topOf(members.top_n ?? members.top_k, documents),
+        returnDocuments: false,
+        options: members.truncate == null ? {} : { truncation: members.truncate !== 'NONE' },
+      }),
     };
   },
-  reply: (_id, _request, ranking) =>
-    encodeReply({
-      rankings: rowsJson(
-        rescored(ranking, asLogits),
-        (index, score) => `{"index":${index},"logit":${score}}`,
-      ),
-      usage: {
-        prompt_tokens: ranking.usage.inputTokens,
-        total_tokens: ranking.usage.inputTokens,
-      },
-    }),
+  reply: (_id, _request, ranking) => ({
+    rankings: rowsJson(
+      rescored(ranking, asLogits),
+      (index, score) => `{"index":${index},"logit":${score}}`,
+    ),
+    usage: {
+      prompt_tokens: ranking.usage.inputTokens,
+      total_tokens: ranking.usage.inputTokens,
+    },
+  }),
   error: ({ message, code }) => ({
     body: JSON.stringify({ object: 'error', message, detail: {}, type: ERRORS[code].type }),
   }),

@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
@@ -12,14 +11,13 @@ export const ollama = defineDialect({
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
   parse: parseRerank,
-  reply: (_id, { model, documents, returnDocuments }, ranking) =>
-    encodeReply({
-      model,
-      results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, AS_TEXT),
-      usage: {
-        prompt_tokens: ranking.usage.inputTokens,
-        total_tokens: ranking.usage.inputTokens,
-      },
-    }),
+  reply: (_id, { model, documents, returnDocuments }, ranking) => ({
+    model,
+    results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, AS_TEXT),
+    usage: {
+      prompt_tokens: ranking.usage.inputTokens,
+      total_tokens: ranking.usage.inputTokens,
+    },
+  }),
   error: cohere.error,
 });

@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { MAIN_ROW, rowsJson } from './rows.js';
@@ -15,14 +14,16 @@ export const openrouter = defineDialect({
   },
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
-  parse: (request) => ({ ...parseRerank(request), returnDocuments: true }),
-  reply: (id, { model, documents }, ranking) =>
-    encodeReply({
-      id,
-      model,
-      results: rowsJson(ranking, MAIN_ROW, documents),
-      usage: { search_units: ranking.usage.searchUnits, total_tokens: ranking.usage.inputTokens },
-    }),
+  parse: (request) => {
+    const { list, found } = parseRerank(request);
+    return { list, found: (documents) => ({ ...found(documents), returnDocuments: true }) };
+  },
+  reply: (id, { model, documents }, ranking) => ({
+    id,
+    model,
+    results: rowsJson(ranking, MAIN_ROW, documents),
+    usage: { search_units: ranking.usage.searchUnits, total_tokens: ranking.usage.inputTokens },
+  }),
   error: ({ message, status }) => ({
     body: JSON.stringify({ error: { code: status, message }, user_id: null }),
   }),

@@ -1,14 +1,11 @@
 import Joi from 'joi';
-import type { DocumentPart } from '../bytes/documents.js';
-import { encodeReply } from '../bytes/encode.js';
+import type { DocumentPart } from '../bytes/index.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
-  areTexts,
   checkQuery,
   COUNT,
-  documentsByFields,
   documentsError,
   FIELDS,
   fieldsOf,
@@ -20,8 +17,6 @@ import {
   MODEL,
   modelOf,
   QUERY,
-  writeDocuments,
-  scannedDocuments,
   topOf,
   validate,
 } from './read.js';
@@ -72,41 +67,43 @@ export const pinecone = defineDialect({
     },
   ],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(DOCUMENTS));
+    const members = validate(MEMBERS, request.members());
     checkQuery(members.query);
     const named = fieldsOf(members.rank_fields);
     const fields = named ?? DEFAULT_FIELDS;
-    const scanned = areTexts(named) ? request.scanAny(DOCUMENTS) : undefined;
-    const documents =
-      scanned === undefined
-        ? (documentsByFields(request, DOCUMENTS, fields, true) ??
-          writeDocuments(request, 'documents', 'objects', (item, index) =>
-            readDocument(item, index, fields),
-          ))
-        : scannedDocuments(scanned, request.maxDocuments);
     const truncate = members.parameters?.truncate;
     const options: { -readonly [K in keyof RerankOptions]: RerankOptions[K] } = {};
     if (named !== undefined) options.rankFields = named;
     if (truncate === 'END' || truncate === 'NONE') options.truncation = truncate === 'END';
     return {
-      model: modelOf(members.model),
-      query: members.query.toWellFormed(),
-      documents,
-      topN: topOf(members.top_n, documents),
-      returnDocuments: members.return_documents ?? true,
-      options,
+      list: {
+        lists: DOCUMENTS,
+        elements: 'any',
+        fields,
+        areNamed: true,
+        areAllNeeded: true,
+        kinds: 'objects',
+        read: (item, index) => readDocument(item, index, fields),
+      },
+      found: (documents) => ({
+        model: modelOf(members.model),
+        query: members.query.toWellFormed(),
+        documents,
+        topN: topOf(members.top_n, documents),
+        returnDocuments: members.return_documents ?? true,
+        options,
+      }),
     };
   },
-  reply: (_id, { model, documents, returnDocuments }, ranking) =>
-    encodeReply({
-      model,
-      data: rowsJson(
-        ranking,
-        (index, score) => `{"index":${index},"score":${score}}`,
-        returnDocuments ? documents : undefined,
-      ),
-      usage: { rerank_units: ranking.usage.searchUnits },
-    }),
+  reply: (_id, { model, documents, returnDocuments }, ranking) => ({
+    model,
+    data: rowsJson(
+      ranking,
+      (index, score) => `{"index":${index},"score":${score}}`,
+      returnDocuments ? documents : undefined,
+    ),
+    usage: { rerank_units: ranking.usage.searchUnits },
+  }),
   error: ({ message, status }) => ({
     body: JSON.stringify({ error: { code: CODES[status] ?? 'UNKNOWN', message }, status }),
   }),

@@ -1,25 +1,28 @@
-import type { ListName } from '../bytes/scan.js';
-import type { ParsedRerank } from './dialect.js';
-import { checkQuery, modelOf, stringList, topOf, type IngressRequest } from './read.js';
+import type { ListPlace } from '../bytes/index.js';
+import type { Asked, ParsedRerank } from './dialect.js';
+import { checkQuery, modelOf, stringsIn, topOf } from './read.js';
 
 /**
- * What a plain form asks for: a ranking of a list of strings, named as one of `names`, of which at most `top` rows return,
- * without their documents and with no options. The query is judged before the documents are read.
+ * What a plain form asks for: a ranking of a list of strings, of which at most `top` rows return, without their documents and
+ * with no options unless `more` says otherwise. The query is judged before the documents are found.
  */
-export function plainRequest(
-  request: IngressRequest,
-  names: readonly ListName[],
+export function plainRequest<Kept = undefined>(
+  lists: readonly ListPlace[],
   { model, query }: { readonly model?: string | null; readonly query: string },
   top: number | null | undefined,
-): Omit<ParsedRerank, 'kept'> {
+  more: Partial<ParsedRerank<Kept>> = {},
+): Asked<Kept> {
   checkQuery(query);
-  const documents = stringList(request, names);
   return {
-    model: modelOf(model),
-    query: query.toWellFormed(),
-    documents,
-    topN: topOf(top, documents),
-    returnDocuments: false,
-    options: {},
+    list: stringsIn(lists),
+    found: (documents) => ({
+      model: modelOf(model),
+      query: query.toWellFormed(),
+      documents,
+      topN: topOf(top, documents),
+      returnDocuments: false,
+      options: {},
+      ...more,
+    }),
   };
 }

@@ -1,5 +1,4 @@
 /** What forms share: a request read as far as they need, members by a schema, and lists of documents. */
-export { areTextsAlone, listName, type ScannedBody } from '../bytes/scan.js';
 export { isRecord } from '../core/records.js';
 export { IngressRequest, type RequestHeaders, type Members } from './request.js';
 export {
@@ -13,29 +12,19 @@ export {
   modelOf,
   topOf,
   fieldsOf,
-  areTexts,
   validate,
   checkQuery,
   oneQuery,
 } from './members.js';
 export {
+  findDocuments,
   listNames,
-  stringList,
-  objectList,
-  readDocuments,
-  writeDocuments,
-  documentsByFields,
-  documentsWithImages,
-  alikeDocuments,
-  stringElements,
-  refuseTextless,
-  scannedDocuments,
-  scannedTexts,
-  areObjects,
-  checkCount,
-  stringPart,
+  stringsIn,
+  objectsIn,
   textPart,
+  stringPart,
   anyPart,
   fieldsText,
   documentsError,
+  type WantedList,
 } from './document-lists.js';

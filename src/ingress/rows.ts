@@ -1,5 +1,4 @@
-import type { Documents, Shown } from '../bytes/documents.js';
-import { JsonFragment, JsonText, type JsonBody } from '../bytes/fragment.js';
+import { JsonFragment, type Documents, type JsonBody } from '../bytes/index.js';
 import type { RankedRow } from '../core/rerank.js';
 import type { Ranking } from './dialect.js';
 import { scoreTexts } from './write.js';
@@ -7,6 +6,9 @@ import { scoreTexts } from './write.js';
 /**
  * Rows of replies as texts: objects for each row, made only to be written, would cost more than all the rest of a reply.
  */
+
+/** How documents are shown in rows: under which name, and whether by their texts alone. */
+type Shown = NonNullable<Parameters<Documents['echoes']>[2]>;
 
 /** What a form writes of a row: an object of these two. */
 export type RowText = (index: number, score: string) => string;
@@ -53,8 +55,8 @@ export function rowsJson(
   shown?: Shown,
 ): JsonBody {
   return documents === undefined || ranking.rows.length === 0
-    ? new JsonText(`[${rowsText(ranking, row)}]`)
-    : inBrackets(rowsWithDocuments(ranking, row, documents, shown));
+    ? new JsonFragment(`[${rowsText(ranking, row)}]`)
+    : JsonFragment.joined(['[', rowsWithDocuments(ranking, row, documents, shown), ']']);
 }
 
 /** The ranking with other scores, or with the same, which may be written as they came. */
@@ -76,22 +78,4 @@ function asWritten({ rows, written }: Rows): Buffer | undefined {
     if (row?.index !== read?.index || row?.score !== read?.score) return undefined;
   }
   return written.bytes;
-}
-
-const OPEN_LIST = Buffer.from('[');
-const CLOSE_LIST = Buffer.from(']');
-
-function inBrackets(rows: JsonFragment): JsonFragment {
-  return new JsonFragment({
-    size: OPEN_LIST.length + rows.size + CLOSE_LIST.length,
-    *iterate() {
-      yield OPEN_LIST;
-      yield* rows.pieces();
-      yield CLOSE_LIST;
-    },
-    copy: (target: Buffer, start: number) => {
-      const first = start + OPEN_LIST.copy(target, start);
-      CLOSE_LIST.copy(target, first + rows.copy(target, first));
-    },
-  });
 }

@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import type { ErrorCode, GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -46,22 +45,19 @@ export const tei = defineDialect<Kept>({
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, texts: EXAMPLE.texts, return_text: true }],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(TEXTS));
-    return {
-      ...plainRequest(request, TEXTS, members, members.top_n),
+    const members = validate(MEMBERS, request.members());
+    return plainRequest<Kept>(TEXTS, members, members.top_n, {
       returnDocuments: members.return_text === true,
       options: members.truncate == null ? {} : { truncation: members.truncate },
       kept: { rawScores: members.raw_scores === true },
-    };
+    });
   },
   reply: (_id, { documents, returnDocuments }, ranking, { rawScores }) =>
-    encodeReply(
-      rowsJson(
-        rescored(ranking, rawScores ? asLogits : asProbabilities),
-        (index, score) => `{"index":${index},"score":${score}}`,
-        returnDocuments ? documents : undefined,
-        { name: 'text', areTexts: true },
-      ),
+    rowsJson(
+      rescored(ranking, rawScores ? asLogits : asProbabilities),
+      (index, score) => `{"index":${index},"score":${score}}`,
+      returnDocuments ? documents : undefined,
+      { name: 'text', areTexts: true },
     ),
   error: (error) => {
     const [type, status] = kindOf(error);

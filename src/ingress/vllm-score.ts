@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import { encodeReply } from '../bytes/encode.js';
 import { GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -8,12 +7,11 @@ import {
   membersOf,
   MODEL,
   modelOf,
-  readDocuments,
   oneQuery,
-  stringList,
-  stringPart,
+  stringsIn,
   validate,
   type IngressRequest,
+  type WantedList,
 } from './read.js';
 import { rowsJson } from './rows.js';
 import { byPosition } from './write.js';
@@ -48,7 +46,7 @@ export const vllmScore = defineDialect({
   members: MEMBERS,
   examples: [{ model: EXAMPLE.model, text_1: EXAMPLE.query, text_2: EXAMPLE.texts }],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(LISTS));
+    const members = validate(MEMBERS, request.members());
     const name = (['text_1', 'data_1', 'queries'] as const).find((side) => members[side] != null);
     if (name === undefined) {
       throw new GatewayError(
@@ -57,35 +55,34 @@ export const vllmScore = defineDialect({
         { param: 'text_1' },
       );
     }
-    const documents = documentsOf(request, PAIRS[name]);
     const side = members[name] ?? '';
-    const query = oneQuery(typeof side === 'string' ? [side] : side, documents.count, name);
-    const topN = documents.count;
     return {
-      model: modelOf(members.model),
-      query,
-      documents,
-      topN,
-      returnDocuments: false,
-      options: {},
+      list: listOf(request, PAIRS[name]),
+      found: (documents) => ({
+        model: modelOf(members.model),
+        query: oneQuery(typeof side === 'string' ? [side] : side, documents.count, name),
+        documents,
+        topN: documents.count,
+        returnDocuments: false,
+        options: {},
+      }),
     };
   },
-  reply: (id, { model }, ranking, _kept, { nowMs }) =>
-    encodeReply({
-      id,
-      object: 'list',
-      created: Math.floor(nowMs / 1000),
-      model,
-      data: rowsJson(
-        { rows: byPosition(ranking.rows), written: ranking.written },
-        (index, score) => `{"index":${index},"object":"score","score":${score}}`,
-      ),
-      usage: {
-        prompt_tokens: ranking.usage.inputTokens,
-        total_tokens: ranking.usage.inputTokens,
-        completion_tokens: 0,
-      },
-    }),
+  reply: (id, { model }, ranking, _kept, { nowMs }) => ({
+    id,
+    object: 'list',
+    created: Math.floor(nowMs / 1000),
+    model,
+    data: rowsJson(
+      { rows: byPosition(ranking.rows), written: ranking.written },
+      (index, score) => `{"index":${index},"object":"score","score":${score}}`,
+    ),
+    usage: {
+      prompt_tokens: ranking.usage.inputTokens,
+      total_tokens: ranking.usage.inputTokens,
+      completion_tokens: 0,
+    },
+  }),
   error: ({ message, status, param, code }) => ({
     body: JSON.stringify({
       error: { message, type: code, param: param ?? null, code: status },
@@ -95,19 +92,10 @@ export const vllmScore = defineDialect({
 });
 
 /** A single text stands for a list of one. */
-function documentsOf(request: IngressRequest, names: readonly string[]) {
-  const lists = listNames(...names);
-  if (request.scan(LISTS) === undefined) {
-    const value = request.members(LISTS);
-    const name = names.find((list) => typeof value[list] === 'string');
-    if (name !== undefined)
-      return readDocuments(
-        request,
-        name,
-        'strings',
-        (item, index) => stringPart(item, name, index),
-        [value[name]],
-      );
-  }
-  return stringList(request, lists);
+function listOf(request: IngressRequest, names: readonly string[]): WantedList {
+  const members = request.members();
+  const lone = names.map((name) => members[name]).find((value) => typeof value === 'string');
+  const isFound = names.includes(request.list?.name ?? '');
+  const instead = lone === undefined || isFound ? undefined : [lone];
+  return { ...stringsIn(listNames(...names)), instead };
 }

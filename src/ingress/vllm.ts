@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { cohere, parseWithDocuments, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { MAIN_ROW, rowsJson } from './rows.js';
@@ -12,15 +11,14 @@ export const vllm = defineDialect({
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
   parse: parseWithDocuments,
-  reply: (id, { model, documents, returnDocuments }, ranking) =>
-    encodeReply({
-      id,
-      model,
-      usage: {
-        prompt_tokens: ranking.usage.inputTokens,
-        total_tokens: ranking.usage.inputTokens,
-      },
-      results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
-    }),
+  reply: (id, { model, documents, returnDocuments }, ranking) => ({
+    id,
+    model,
+    usage: {
+      prompt_tokens: ranking.usage.inputTokens,
+      total_tokens: ranking.usage.inputTokens,
+    },
+    results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
+  }),
   error: cohere.error,
 });

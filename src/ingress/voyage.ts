@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
@@ -51,20 +50,18 @@ export const voyage = defineDialect({
   members: MEMBERS,
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_k: 2 }],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(DOCUMENTS));
-    return {
-      ...plainRequest(request, DOCUMENTS, members, members.top_k),
+    const members = validate(MEMBERS, request.members());
+    return plainRequest(DOCUMENTS, members, members.top_k, {
       returnDocuments: members.return_documents === true,
       options: members.truncation == null ? {} : { truncation: members.truncation },
-    };
+    });
   },
-  reply: (_id, { model, documents, returnDocuments }, ranking) =>
-    encodeReply({
-      object: 'list',
-      data: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, AS_TEXT),
-      model,
-      usage: { total_tokens: ranking.usage.inputTokens },
-    }),
+  reply: (_id, { model, documents, returnDocuments }, ranking) => ({
+    object: 'list',
+    data: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, AS_TEXT),
+    model,
+    usage: { total_tokens: ranking.usage.inputTokens },
+  }),
   // Voyage's own clients read `detail`, the AI SDK's community provider `error`.
   error: (error) => ({
     body: JSON.stringify({ detail: error.message, error: errorMember(error) }),

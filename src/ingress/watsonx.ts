@@ -1,6 +1,5 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../core/errors.js';
-import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -11,7 +10,7 @@ import {
   membersOf,
   MODEL,
   modelOf,
-  objectList,
+  objectsIn,
   QUERY,
   topOf,
   validate,
@@ -67,33 +66,34 @@ export const watsonx = defineDialect<Kept>({
     { query: EXAMPLE.query, inputs: EXAMPLE.texts.map((text) => ({ text })) },
   ],
   parse: (request) => {
-    const { model_id: model, query, parameters } = validate(MEMBERS, request.members(INPUTS));
+    const { model_id: model, query, parameters } = validate(MEMBERS, request.members());
     checkQuery(query);
-    const documents = objectList(request, INPUTS);
     const options = parameters?.return_options;
     return {
-      model: modelOf(model),
-      query: query.toWellFormed(),
-      documents,
-      topN: topOf(options?.top_n, documents),
-      returnDocuments: options?.inputs === true,
-      options: parameters?.truncate_input_tokens == null ? {} : { truncation: true },
-      kept: { returnsQuery: options?.query === true },
+      list: objectsIn(INPUTS),
+      found: (documents) => ({
+        model: modelOf(model),
+        query: query.toWellFormed(),
+        documents,
+        topN: topOf(options?.top_n, documents),
+        returnDocuments: options?.inputs === true,
+        options: parameters?.truncate_input_tokens == null ? {} : { truncation: true },
+        kept: { returnsQuery: options?.query === true },
+      }),
     };
   },
-  reply: (_id, request, ranking, { returnsQuery }, { nowMs }) =>
-    encodeReply({
-      model_id: request.model,
-      results: rowsJson(
-        ranking,
-        (index, score) => `{"index":${index},"score":${score}}`,
-        request.returnDocuments ? request.documents : undefined,
-        { name: 'input', areTexts: false },
-      ),
-      created_at: new Date(nowMs).toISOString(),
-      input_token_count: ranking.usage.inputTokens,
-      query: returnsQuery ? request.query : undefined,
-    }),
+  reply: (_id, request, ranking, { returnsQuery }, { nowMs }) => ({
+    model_id: request.model,
+    results: rowsJson(
+      ranking,
+      (index, score) => `{"index":${index},"score":${score}}`,
+      request.returnDocuments ? request.documents : undefined,
+      { name: 'input', areTexts: false },
+    ),
+    created_at: new Date(nowMs).toISOString(),
+    input_token_count: ranking.usage.inputTokens,
+    query: returnsQuery ? request.query : undefined,
+  }),
   error: ({ code, status, message }, requestId) => ({
     body: JSON.stringify({
       errors: [

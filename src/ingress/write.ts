@@ -1,5 +1,5 @@
+import { JsonFragment, type JsonBody } from '../bytes/index.js';
 import { ERRORS, type GatewayError } from '../core/errors.js';
-import { JsonText, type JsonBody } from '../bytes/fragment.js';
 import type { RankedRow } from '../core/rerank.js';
 import type { Ranking } from './dialect.js';
 
@@ -36,7 +36,7 @@ function positionsByIndex(rows: readonly { readonly index: number }[]): Uint32Ar
 
 /** A score in its written form. */
 export function scoreJson(score: number): JsonBody {
-  return Number.isInteger(score) ? new JsonText(score.toFixed(1)) : score;
+  return Number.isInteger(score) ? new JsonFragment(score.toFixed(1)) : score;
 }
 
 /** The rows in the order of the documents, for forms that answer by position. */

@@ -1,4 +1,3 @@
-import { encodeReply } from '../bytes/encode.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
@@ -37,22 +36,21 @@ export const zeroentropy = defineDialect<Kept>({
   members: MEMBERS,
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
-    const members = validate(MEMBERS, request.members(DOCUMENTS));
-    return {
-      ...plainRequest(request, DOCUMENTS, members, members.top_n),
+    const members = validate(MEMBERS, request.members());
+    return plainRequest<Kept>(DOCUMENTS, members, members.top_n, {
       kept: { mode: members.latency === 'slow' ? 'slow' : 'fast' },
-    };
+    });
   },
   reply: (_id, { query, documents }, ranking, { mode }, { elapsedMs }) => {
     const perDocument = BYTES_PER_DOCUMENT + Buffer.byteLength(query);
-    return encodeReply({
+    return {
       results: rowsJson(ranking, MAIN_ROW),
       actual_latency_mode: mode,
       e2e_latency: scoreJson(elapsedMs / 1000),
       inference_latency: scoreJson(elapsedMs / 1000),
       total_bytes: perDocument * documents.count + documents.meantBytes,
       total_tokens: ranking.usage.inputTokens,
-    });
+    };
   },
   error: fastApiError,
   timed: true,

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { partDocuments } from '../bytes/documents.js';
+import { documentsOf } from '../bytes/index.js';
 import { asGatewayError, GatewayError } from '../core/errors.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { OPEN_POLICY } from '../core/token.js';
@@ -175,7 +175,7 @@ async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promis
       request: {
         model: body.model,
         query: body.query,
-        documents: partDocuments(parts),
+        documents: documentsOf(parts),
         topN: Math.min(body.top_n ?? body.documents.length, body.documents.length),
         returnDocuments: false,
         options: optionsOf(body),

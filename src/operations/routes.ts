@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { textDocuments } from '../bytes/documents.js';
+import { textDocuments } from '../core/text-documents.js';
 import { GatewayError } from '../core/errors.js';
 import { PROBE_DOCUMENTS, PROBE_QUERY } from '../core/probe.js';
 import { OPEN_POLICY } from '../core/token.js';

@@ -73,7 +73,7 @@ export const bedrock = defineProvider({
     const takesTokenLimit = model.includes('cohere') && options.maxTokensPerDoc !== undefined;
     return {
       queries: [{ type: 'TEXT', textQuery: { text: query } }],
-      sources: documents.around(
+      sources: documents.texts(
         '{"type":"INLINE","inlineDocumentSource":{"type":"TEXT","textDocument":{"text":',
         '}}}',
       ),

@@ -1,4 +1,4 @@
-import { decodeJinaLike } from './dialects.js';
+import { decodeJinaLike, objectsOf } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
@@ -13,7 +13,7 @@ export const bifrost = defineProvider({
   body: ({ model, query, documents, topN, options }) => ({
     model,
     query,
-    documents: documents.objects(),
+    documents: objectsOf(documents),
     top_n: topN,
     max_tokens_per_doc: options.maxTokensPerDoc,
     priority: options.priority,

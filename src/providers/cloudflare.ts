@@ -1,7 +1,7 @@
 import type { Json } from '../core/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
-import { readRows, readUsage } from './dialects.js';
+import { objectsOf, readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
   bearer,
@@ -67,7 +67,7 @@ function modelPath(model: string): string {
 const dialect = {
   body: ({ query, documents, topN }) => ({
     query,
-    contexts: documents.objects(),
+    contexts: objectsOf(documents),
     top_k: topN,
   }),
   decode,

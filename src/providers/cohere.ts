@@ -1,4 +1,4 @@
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { FaultKind } from '../core/retry.js';
 import { pickFields, readMeta, readRows } from './dialects.js';
 import {

@@ -1,8 +1,9 @@
 import { Json } from '../core/json.js';
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import {
   findRows,
+  objectsOf,
   readAnyRows,
   readMeta,
   readPositional,
@@ -105,7 +106,7 @@ function requestOf({ model, query, documents, topN, options, settings }: Upstrea
   const members: readonly (readonly [key: string, value: JsonBody])[] = [
     [name('modelKey'), model],
     [name('queryKey'), query],
-    [name('documentsKey'), textKey === '' ? documents.texts() : documents.objects(textKey)],
+    [name('documentsKey'), textKey === '' ? documents.texts() : objectsOf(documents, textKey)],
     [name('topNKey'), topN],
     [name('echoKey'), false],
     [name('instructionKey'), options.instruction],

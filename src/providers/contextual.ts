@@ -1,4 +1,3 @@
-import { JsonFragment, MadeList } from '../bytes/fragment.js';
 import { Json } from '../core/json.js';
 import { plainBody, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
@@ -11,14 +10,11 @@ import {
 } from './provider.js';
 
 /** One string per document, empty if it has none: a list of another length is refused. */
-function metadata({ documents, settings }: UpstreamCall): MadeList | undefined {
+function metadata({ documents, settings }: UpstreamCall): readonly string[] | undefined {
   const key = optionalTextSetting(settings, 'metadataKey');
   if (key === undefined) return undefined;
-  return new MadeList(documents.count, (index) => {
-    const echo = documents.echo(index);
-    // A string has no members.
-    if (!(echo instanceof JsonFragment)) return '';
-    const source = new Json(JSON.parse(echo.toString()));
+  return Array.from({ length: documents.count }, (_, index) => {
+    const source = new Json(JSON.parse(documents.json(index).source.toString()));
     return source.maybe(key).optionalString() ?? '';
   });
 }

@@ -1,6 +1,6 @@
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
-import { readRows, readUsage } from './dialects.js';
+import { objectsOf, readRows, readUsage } from './dialects.js';
 import {
   bearer,
   defineProvider,
@@ -89,7 +89,10 @@ const native = {
   headers,
   body: ({ model, query, documents, topN, options }) => ({
     model,
-    input: { query, documents: documents.hasImages ? documents.objects() : documents.texts() },
+    input: {
+      query,
+      documents: documents.images !== 'none' ? objectsOf(documents) : documents.texts(),
+    },
     // A call without `parameters` is refused; their content does not matter.
     parameters: { top_n: topN, return_documents: false, instruct: options.instruction },
   }),

@@ -1,8 +1,5 @@
-import { inTurn } from '../bytes/document-json.js';
 import { Json, JsonShapeError, parseNumeric } from '../core/json.js';
-import type { JsonFragment, JsonBody } from '../bytes/fragment.js';
-import { NumberRows } from '../bytes/rows.js';
-import { decoded, partedAt } from '../bytes/text-pieces.js';
+import { JsonFragment, NumberRows, type Documents, type JsonBody } from '../bytes/index.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import type { UpstreamCall } from './provider.js';
 
@@ -120,9 +117,35 @@ export function plainBody({
 export function pickFields({
   documents,
   options,
-}: Pick<UpstreamCall, 'documents' | 'options'>): JsonFragment | undefined {
+}: Pick<UpstreamCall, 'documents' | 'options'>): JsonBody {
   const fields = options.rankFields ?? [];
-  return fields.length === 0 ? undefined : documents.picked(fields);
+  if (fields.length === 0) return undefined;
+  const picked: JsonBody[] = [];
+  for (let index = 0; index < documents.count; index += 1) {
+    const source = new Json(JSON.parse(documents.json(index).source.toString()));
+    const members = fields.map(
+      (field) => [field.toWellFormed(), source.maybe(field).value] as const,
+    );
+    if (!members.every((member): member is [string, string] => typeof member[1] === 'string')) {
+      return undefined;
+    }
+    picked.push(Object.fromEntries(members));
+  }
+  return picked;
+}
+
+/** A JSON array of objects, each with the text under `key`, plus the image if there is one. */
+export function objectsOf(documents: Documents, key = 'text'): JsonBody {
+  if (documents.images === 'none') return documents.texts(`{${JSON.stringify(key)}:`, '}');
+  return contentsOf(documents, ({ text, image }) => ({ [key]: text, image }));
+}
+
+/** What `write` makes of the text and the image of each, of which one may be absent. */
+export function contentsOf(
+  documents: Documents,
+  write: (content: { readonly text?: JsonFragment; readonly image?: JsonFragment }) => JsonBody,
+): readonly JsonBody[] {
+  return Array.from({ length: documents.count }, (_, index) => write(documents.json(index)));
 }
 
 /** The most common reply: `results[]` of `index` and `relevance_score`, tokens in `usage` or `meta`. */
@@ -152,14 +175,15 @@ const IMAGE_TYPES: readonly (readonly [prefix: string, type: string])[] = [
 /** An image as a URL: base64 without a scheme becomes a `data:` URL, with its type read from the first bytes. */
 export function imageUrl(image: JsonFragment): JsonFragment {
   const json = image.bytes;
-  const beginning = decoded(json, 1, partedAt(json, 1, 1 + BEGINNING_BYTES));
+  const head = json.toString('latin1', 1, BEGINNING_BYTES);
+  const beginning = head.includes('\\') ? (JSON.parse(json.toString()) as string) : head;
   if (/^(https?|data):/i.test(beginning)) return image;
   const type = IMAGE_TYPES.find(([prefix]) => beginning.startsWith(prefix))?.[1] ?? 'image/jpeg';
-  return inTurn([Buffer.from(`"data:${type};base64,`), json.subarray(1)]);
+  return JsonFragment.joined([`"data:${type};base64,`, json.subarray(1)]);
 }
 
-/** Of an image, as JSON: enough of it to tell what it is, even if all of that is in escapes. */
-const BEGINNING_BYTES = 96;
+/** Of an image, as JSON: enough of it to tell what it is. */
+const BEGINNING_BYTES = 16;
 
 /** Whether a text, as JSON, is there and has nothing in it. */
 export function isEmptyText(text: JsonFragment | undefined): boolean {

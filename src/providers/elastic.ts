@@ -1,4 +1,4 @@
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import { readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {

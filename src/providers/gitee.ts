@@ -1,6 +1,6 @@
 import type { Json } from '../core/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
-import { decodeJinaLike, jinaLikeBody, readRows } from './dialects.js';
+import { decodeJinaLike, jinaLikeBody, objectsOf, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import { bearer, defineProvider, REQUIRED_API_KEY, type HttpProvider } from './provider.js';
 
@@ -41,7 +41,7 @@ const multimodal = {
   body: ({ model, query, documents }) => ({
     model,
     query: { text: query },
-    documents: documents.objects(),
+    documents: objectsOf(documents),
     return_documents: false,
   }),
   decode: decodeFromOne,

@@ -76,7 +76,7 @@ const common = {
   body: ({ model, query, documents, topN }) => ({
     model,
     query,
-    records: documents.around((index) => `{"id":"${index}","content":`, '}'),
+    records: documents.texts((index) => `{"id":"${index}","content":`, '}'),
     topN,
     ignoreRecordDetailsInResponse: true,
   }),

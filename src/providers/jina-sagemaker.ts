@@ -1,4 +1,4 @@
-import { findRows, readAnyRows, readUsage } from './dialects.js';
+import { findRows, objectsOf, readAnyRows, readUsage } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
@@ -13,7 +13,7 @@ export const jinaSagemaker = defineProvider({
   credentials: OPTIONAL_API_KEY,
   headers: bearer,
   body: ({ model, query, documents, topN }) => {
-    const data = { documents: documents.objects(), query, top_n: topN };
+    const data = { documents: objectsOf(documents), query, top_n: topN };
     return { data: model.includes('reranker-m0') ? [data] : data };
   },
   decode: (reply, { documents }) => {

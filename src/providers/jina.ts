@@ -1,4 +1,4 @@
-import { decodeJinaLike } from './dialects.js';
+import { decodeJinaLike, objectsOf } from './dialects.js';
 import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { COSINE_MODELS, LISTWISE_MODELS } from './self-hosted.js';
@@ -17,7 +17,7 @@ export const jina = defineProvider({
   body: ({ model, query, documents, topN, options }) => ({
     model,
     query,
-    documents: documents.hasImages ? documents.objects() : documents.texts(),
+    documents: documents.images !== 'none' ? objectsOf(documents) : documents.texts(),
     top_n: topN,
     return_documents: false,
     max_doc_length: options.maxTokensPerDoc,

@@ -1,4 +1,3 @@
-import { nextTurn } from '../bytes/turns.js';
 import { lexicalSlices } from '../rankers/lexical.js';
 import { defineInProcessProvider } from './provider.js';
 
@@ -16,7 +15,7 @@ export const local = defineInProcessProvider({
   id: 'local',
   title: 'Local (lexical)',
   exampleModels: ['lexical'],
-  rank: async ({ query, documents }, signal) => {
+  rank: async ({ query, documents }, signal, _neural, pause) => {
     const slices = lexicalSlices(query, documents, SLICE_CHARS);
     let turnEndsMs = performance.now() + TURN_MS;
     for (;;) {
@@ -28,7 +27,7 @@ export const local = defineInProcessProvider({
         };
       }
       if (performance.now() < turnEndsMs) continue;
-      await nextTurn();
+      await pause();
       signal.throwIfAborted();
       turnEndsMs = performance.now() + TURN_MS;
     }

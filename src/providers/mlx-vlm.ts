@@ -1,4 +1,4 @@
-import { decodeJinaLike, imageUrl, jinaLikeBody } from './dialects.js';
+import { contentsOf, decodeJinaLike, imageUrl, jinaLikeBody } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
@@ -14,9 +14,9 @@ export const mlxVlm = defineProvider({
   headers: bearer,
   body: (call) => ({
     ...jinaLikeBody(call),
-    ...(call.documents.hasImages
+    ...(call.documents.images !== 'none'
       ? {
-          documents: call.documents.contents().map(({ text, image }) => ({
+          documents: contentsOf(call.documents, ({ text, image }) => ({
             text,
             image: image && imageUrl(image),
           })),

@@ -1,7 +1,7 @@
 import type { Json } from '../core/json.js';
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { UpstreamRanking } from '../core/rerank.js';
-import { imageUrl, isEmptyText, readRows, readUsage } from './dialects.js';
+import { contentsOf, imageUrl, isEmptyText, objectsOf, readRows, readUsage } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
 import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
@@ -13,13 +13,14 @@ export function nimBody({ model, query, documents, options }: UpstreamCall): Jso
   return {
     model,
     query: { text: query },
-    passages: documents.hasImages
-      ? documents.contents().map(({ text, image }) => ({
-          // An empty text next to an image is refused, an absent one is not.
-          text: image !== undefined && isEmptyText(text) ? undefined : text,
-          image: image && imageUrl(image),
-        }))
-      : documents.objects(),
+    passages:
+      documents.images !== 'none'
+        ? contentsOf(documents, ({ text, image }) => ({
+            // An empty text next to an image is refused, an absent one is not.
+            text: image !== undefined && isEmptyText(text) ? undefined : text,
+            image: image && imageUrl(image),
+          }))
+        : objectsOf(documents),
     truncate: options.truncation === false ? 'NONE' : 'END',
   };
 }

@@ -1,5 +1,5 @@
-import type { JsonBody } from '../bytes/fragment.js';
-import { imageUrl, readRows } from './dialects.js';
+import type { JsonBody } from '../bytes/index.js';
+import { contentsOf, imageUrl, readRows } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
@@ -7,12 +7,10 @@ const IMAGE_MODELS = /-vl\b|-vl-|reranker-m0|multimodal/i;
 
 /** Strings, or single parts in the form of OpenAI's chat: a document has a text or an image. */
 function items({ documents }: UpstreamCall): JsonBody {
-  if (!documents.hasImages) return documents.texts();
-  return documents
-    .contents()
-    .map(({ text, image }) =>
-      image === undefined ? text : { type: 'image_url', image_url: { url: imageUrl(image) } },
-    );
+  if (documents.images === 'none') return documents.texts();
+  return contentsOf(documents, ({ text, image }) =>
+    image === undefined ? text : { type: 'image_url', image_url: { url: imageUrl(image) } },
+  );
 }
 
 /** OGX, formerly Llama Stack: `items` for the documents, `max_num_results` for the number of rows. */

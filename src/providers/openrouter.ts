@@ -1,7 +1,7 @@
 import { Json } from '../core/json.js';
-import { JsonFragment, type JsonBody } from '../bytes/fragment.js';
+import { JsonFragment, type JsonBody } from '../bytes/index.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
-import { decodeJinaLike, imageUrl, isEmptyText } from './dialects.js';
+import { contentsOf, decodeJinaLike, imageUrl, isEmptyText } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
   bearer,
@@ -23,8 +23,8 @@ function fault({ status, json }: UpstreamReply): FaultKind | undefined {
 }
 
 function contents({ documents }: UpstreamCall): JsonBody {
-  if (!documents.hasImages) return documents.texts();
-  return documents.contents().map(({ text, image }) => ({
+  if (documents.images === 'none') return documents.texts();
+  return contentsOf(documents, ({ text, image }) => ({
     text: isEmptyText(text) ? undefined : text,
     image: image && imageUrl(image),
   }));

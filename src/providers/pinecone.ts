@@ -1,6 +1,6 @@
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { FaultKind } from '../core/retry.js';
-import { pickFields, readRows } from './dialects.js';
+import { objectsOf, pickFields, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
   defineProvider,
@@ -33,7 +33,7 @@ function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
   const fields = call.options.rankFields ?? [];
   const picked = fields.length <= 1 || isCohere(call.model) ? pickFields(call) : undefined;
   return picked === undefined
-    ? { documents: call.documents.objects(), rank_fields: ['text'] }
+    ? { documents: objectsOf(call.documents), rank_fields: ['text'] }
     : { documents: picked, rank_fields: fields };
 }
 

@@ -1,10 +1,8 @@
 import { snakeCase } from '../core/records.js';
-import type { Documents } from '../bytes/documents.js';
+import type { Documents, JsonBody } from '../bytes/index.js';
 import type { Json } from '../core/json.js';
-import type { JsonBody } from '../bytes/fragment.js';
 import type { RerankOptions, UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
-import type { Steps } from '../bytes/steps.js';
 import type { Secret } from '../core/secret.js';
 import type { NeuralRanker } from '../rankers/ranker.js';
 
@@ -218,8 +216,8 @@ export interface HttpProvider extends HttpBase {
 /** One of the calls that make up a ranking; its path and headers are the provider's. */
 export interface PartCall {
   readonly body: JsonBody;
-  /** Keeps the content of its 2xx reply, if need be in steps; throws `JsonShapeError` if the provider does not send such a reply. */
-  readonly read: (reply: Json, http: UpstreamReply) => Steps<undefined> | undefined;
+  /** Keeps the content of its 2xx reply; throws `JsonShapeError` if the provider does not send such a reply. */
+  readonly read: (reply: Json, http: UpstreamReply) => void;
 }
 
 /**
@@ -253,8 +251,6 @@ export interface ComposedProvider extends HttpBase {
     reply: { readonly status: number; readonly text: string },
     call: UpstreamCall,
   ) => Readonly<Record<string, SettingValue>> | undefined;
-  /** Whether replies are mostly vectors: then lists of numbers are read as such, and long texts when they are needed. */
-  readonly answersVectors?: boolean;
   /** Tokens that ranking a list may take, prompts and answers included: reserved before the actual number is known. */
   readonly estimate: (
     call: Pick<UpstreamCall, 'query' | 'documents' | 'options' | 'settings'>,
@@ -264,11 +260,12 @@ export interface ComposedProvider extends HttpBase {
 /** A provider that ranks in this process. */
 export interface InProcessProvider extends ProviderBase {
   readonly transport: 'process';
-  /** Ranks without blocking the event loop for long; rejects early when the signal aborts. */
+  /** Ranks without blocking the event loop for long: others have their turn in a `pause`. Rejects early when the signal aborts. */
   readonly rank: (
     call: UpstreamCall,
     signal: AbortSignal,
     neural: NeuralRanker,
+    pause: () => Promise<void>,
   ) => Promise<UpstreamRanking>;
 }
 

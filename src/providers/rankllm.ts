@@ -49,7 +49,7 @@ export const rankllm = defineProvider({
   // Strings would be numbered from 1; explicit ids number the candidates as in the caller's list.
   body: ({ query, documents, topN }) => ({
     query: { text: query },
-    candidates: documents.around(
+    candidates: documents.texts(
       (index) => `{"docid":"${index}","score":${documents.count - index},"text":`,
       '}',
     ),

@@ -1,4 +1,4 @@
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { FaultKind } from '../core/retry.js';
 import { cohere } from './cohere.js';
 import { decodeJinaLike, jinaLikeBody, plainBody } from './dialects.js';

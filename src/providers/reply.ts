@@ -1,10 +1,5 @@
 import { Json, JsonShapeError } from '../core/json.js';
-import { withoutLongStrings } from '../bytes/long-strings.js';
-import { PiecewiseParser, type Keeps } from '../bytes/pieces.js';
-import { parseAroundRows, type NumberRows } from '../bytes/rows.js';
-import { excessOf, type ParseLimits } from '../bytes/scan.js';
-import { VectorReader } from '../bytes/vector-reader.js';
-import type { Owned } from '../bytes/memory.js';
+import { readRows, type NumberRows } from '../bytes/index.js';
 import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
 import {
   faultOfStatus,
@@ -22,21 +17,6 @@ export interface RawReply {
   readonly text: string;
   /** The same as bytes, if it arrived as bytes. */
   readonly bytes?: Buffer;
-  /** The same in the hands of whoever reads it, if it is large. */
-  readonly owned?: Owned | undefined;
-  /** Whether the system had all of the request when it came: nothing reads the request's body any more. */
-  readonly hasAll?: boolean;
-  /** Its JSON, if that has been read already. */
-  readonly parsed?: ParsedReply;
-}
-
-interface ParsedReply {
-  /** `undefined` if the body is not JSON, or is too large to be a ranking. */
-  readonly json: Json | undefined;
-  /** The list of rows in it, if they were read as bytes. */
-  readonly rows: NumberRows | undefined;
-  /** Has the numbers of vectors in it. */
-  readonly vectors?: VectorReader | undefined;
 }
 
 export interface RankingReading {
@@ -68,8 +48,7 @@ export function readReply(
   nowMs: number,
 ): ReplyReading {
   const { count } = call.documents;
-  const { json, rows } = raw.parsed ??
-    rowsIn(raw.bytes, count) ?? { json: parse(raw, count), rows: undefined };
+  const { json, rows } = parse(raw, count);
   const reply = new ReadReply(raw, json);
   const kind = provider.fault?.(reply) ?? genericFault(reply);
   if (kind !== undefined) {
@@ -121,10 +100,9 @@ export type JudgedReply =
 export function judgeReply(
   provider: Pick<HttpProvider, 'fault'>,
   raw: RawReply,
-  mostRows: number,
   nowMs: number,
 ): JudgedReply {
-  const { json } = raw.parsed ?? { json: parse(raw, mostRows) };
+  const { json } = parse(raw);
   const reply = new ReadReply(raw, json);
   const kind = provider.fault?.(reply) ?? genericFault(reply);
   if (kind !== undefined) return failure(kind, reply, nowMs);
@@ -185,8 +163,6 @@ function genericFault(reply: UpstreamReply): FaultKind | undefined {
   return hasError || !(json.isObject() || json.isArray()) ? 'invalid' : undefined;
 }
 
-/** Replies up to this size are parsed whatever they contain. */
-const LIGHT_BYTES = 65_536;
 /** Nothing that a ranking needs is nested deeper. */
 const MAX_DEPTH = 64;
 /** Values outside the rows. */
@@ -194,112 +170,22 @@ const MAX_VALUES = 20_000;
 /** Values of a row: some servers return its document, which may be an object. */
 const MAX_VALUES_PER_ROW = 100;
 
-/** Larger replies are parsed in steps, so that others get their turn in between. */
-const LARGE_BYTES = 1_048_576;
-/** Up to this size, rows are read in one step of a few milliseconds. */
-const ROWS_BYTES = 2 * 1_048_576;
+/** How much of a large text in an error is told from: more than a message has. */
+export const MESSAGE_BYTES = 8_192;
 
-/** Numbers take the parser ten times as long as text. */
-export function isLargeReply({ bytes }: RawReply, hasVectors = false): boolean {
-  return bytes !== undefined && bytes.length > (hasVectors ? LIGHT_BYTES : LARGE_BYTES);
+interface ParsedReply {
+  /** `undefined` if the body is not JSON, or is too large for what it should be. */
+  readonly json: Json | undefined;
+  /** The list of rows in it, if their numbers were read as bytes. */
+  readonly rows: NumberRows | undefined;
 }
 
-interface Steady {
-  /** The most rows that it may have. */
-  readonly mostRows: number;
-  /** Whether its rows need nothing but their numbers. */
-  readonly isRanking: boolean;
-  /** Whether most of it are vectors, which are kept off the heap. */
-  readonly hasVectors?: boolean;
-  readonly pause: () => Promise<void>;
-}
-
-/** The same reply with its JSON read, in steps with a `pause` between them; its own bytes must not be read any more. */
-export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<RawReply> {
-  const { status, headers, bytes, owned } = raw;
-  if (bytes === undefined) return raw;
-  const { mostRows, isRanking, hasVectors = false, pause } = reading;
-  const whole = withoutMark(bytes);
-  const isError = status < 200 || status > 299;
-  // Errors may be told in lists, and repeat all that was sent.
-  const keptBytes = isError ? MESSAGE_BYTES : 0;
-  const leavesOut = isRanking || isError;
-  const read = leavesOut ? await withoutLongStrings(whole, pause, keptBytes) : whole;
-  // All that is needed has been copied out of it.
-  if (read !== whole) owned?.giveBack();
-  const rows = isRanking && read.length <= ROWS_BYTES ? rowsIn(read, mostRows) : undefined;
-  const vectors = hasVectors ? new VectorReader(read) : undefined;
-  const parsed = rows ?? {
-    json: await parseInSteps(read, {
-      mostRows,
-      pause,
-      vectors,
-      keeps: isError ? 'beginnings' : 'all',
-    }),
-    ...{ rows, vectors },
-  };
-  return {
-    ...{ status, headers, bytes: read, owned, parsed },
-    // For the message of a failure alone: all of it would take long.
-    get text() {
-      return read.toString('utf8', 0, PAGE_BYTES);
-    },
-  };
-}
-
-/** How much of a large text is told from, where it is one in an error or no JSON at all: more than a message has. */
-const MESSAGE_BYTES = 8_192;
-const PAGE_BYTES = 65_536;
-
-interface Piecewise extends Pick<Steady, 'mostRows' | 'pause'> {
-  readonly vectors: VectorReader | undefined;
-  readonly keeps: Keeps;
-}
-
-async function parseInSteps(
-  bytes: Buffer,
-  { mostRows, pause, vectors, keeps }: Piecewise,
-): Promise<Json | undefined> {
-  const parser = new PiecewiseParser(bytes, limitsOf(mostRows), undefined, vectors, keeps);
-  for (;;) {
-    const result = parser.step();
-    if (result !== undefined) {
-      return result.kind === 'value' ? new Json(result.value) : undefined;
-    }
-    await pause();
-  }
-}
-
-function withoutMark(bytes: Buffer): Buffer {
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  return hasMark ? bytes.subarray(3) : bytes;
-}
-
-/** A list of rows of numbers, and what is around it; `undefined` if `JSON.parse` has to read the reply. */
-function rowsIn(bytes: Buffer | undefined, count: number): ParsedReply | undefined {
-  if (bytes === undefined) return undefined;
-  const parsed = parseAroundRows(bytes, count, limitsOf(count).values);
-  return parsed && { json: new Json(parsed.value), rows: parsed.rows };
-}
-
-function limitsOf(count: number): ParseLimits {
-  return { depth: MAX_DEPTH, values: MAX_VALUES + count * MAX_VALUES_PER_ROW };
-}
-
-/** `undefined` if the body is not JSON, or is too large to be a ranking of `count` documents. */
-function parse(raw: RawReply, count: number): Json | undefined {
-  const { bytes } = raw;
-  if (bytes !== undefined && bytes.length > LIGHT_BYTES) {
-    if (excessOf(bytes, limitsOf(count)) !== undefined) return undefined;
-  }
-  const trimmed = raw.text.trim();
-  if (trimmed === '') return undefined;
-  try {
-    return new Json(JSON.parse(trimmed.startsWith('\uFEFF') ? trimmed.slice(1) : trimmed));
-  } catch {
-    // HTML, plain text, a truncated body, a bare NaN: not JSON, and the caller of this function decides what that means.
-    return undefined;
-  }
+/** @param count how many documents it ranks; absent if it is one of several replies, of which none has rows. */
+function parse(raw: RawReply, count?: number): ParsedReply {
+  const values = count === undefined ? Infinity : MAX_VALUES + count * MAX_VALUES_PER_ROW;
+  const bytes = raw.bytes ?? Buffer.from(raw.text);
+  const read = readRows(bytes, count ?? 0, { depth: MAX_DEPTH, values });
+  return { json: read && new Json(read.value), rows: read?.rows };
 }
 
 const MAX_MESSAGE_CHARACTERS = 300;

@@ -1,8 +1,6 @@
 import { JsonShapeError, type Json } from '../core/json.js';
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { ReportedUsage } from '../core/rerank.js';
-import { inSteps, type Steps } from '../bytes/steps.js';
-import { nextTurn } from '../bytes/turns.js';
 import {
   type ComposedProvider,
   type PartCall,
@@ -19,40 +17,18 @@ export interface Question<T> {
   readonly decode: (reply: Json, http: UpstreamReply) => T;
 }
 
-/** The same where a reply may be too large to be decoded in one go. */
-export interface LongQuestion<T> {
-  readonly body: JsonBody;
-  readonly decode: (reply: Json, http: UpstreamReply) => Steps<T>;
-}
-
 type Asking<T> = Generator<readonly PartCall[], T[], undefined>;
 
 /** One round: asks all `questions` at once, and returns their answers in the same order. */
 export function* ask<T>(questions: readonly Question<T>[]): Asking<T> {
   const answers = new Answers<T>(questions.length);
   if (questions.length > 0) {
-    yield questions.map(({ body, decode }, at) => ({
-      body,
-      read: (reply, http) => {
-        answers.keep(at, decode(reply, http));
-        return undefined;
-      },
-    }));
-  }
-  return answers.all();
-}
-
-/** The same with answers that are decoded in steps. */
-export function* askInSteps<T>(questions: readonly LongQuestion<T>[]): Asking<T> {
-  const answers = new Answers<T>(questions.length);
-  if (questions.length > 0) {
     yield questions.map((question, at) => ({
       get body() {
         return question.body;
       },
-      *read(reply, http) {
-        answers.keep(at, yield* question.decode(reply, http));
-        return undefined;
+      read: (reply, http) => {
+        answers.keep(at, question.decode(reply, http));
       },
     }));
   }
@@ -91,6 +67,12 @@ export function sumUsage(reports: readonly (number | undefined)[]): ReportedUsag
 /** Posts one call of the provider. */
 export type SendPart = (body: JsonBody) => Promise<RawReply>;
 
+/** What time it is, and how others get their turn in a long computation. */
+export interface Time {
+  readonly now: () => number;
+  readonly pause: () => Promise<void>;
+}
+
 /**
  * Makes the calls of a ranking, at most as many of a round at once as the channel's setting `concurrency` allows, and reads
  * their replies. The first failing call fails the ranking at once: nothing more is sent, and it is up to the sender to end
@@ -101,7 +83,7 @@ export async function readRounds(
   call: UpstreamCall,
   tools: RankerTools,
   send: SendPart,
-  now: () => number,
+  { now, pause }: Time,
 ): Promise<ReplyReading> {
   try {
     const rounds = provider.rounds(call, tools);
@@ -109,8 +91,7 @@ export async function readRounds(
       const step = rounds.next();
       if (step.done === true) return { kind: 'ranking', ranking: step.value };
       if (step.value.length === 0) {
-        // A pause in a long computation.
-        await nextTurn();
+        await pause();
         continue;
       }
       const failure = await runRound(provider, step.value, concurrencyOf(call), send, now);
@@ -152,16 +133,12 @@ function runRound(
       for (let part = parts[next]; part !== undefined && !over; part = parts[next]) {
         next += 1;
         const raw = await send(part.body);
-        const judged = judgeReply(provider, raw, Infinity, now());
+        const judged = judgeReply(provider, raw, now());
         if (judged.kind === 'failure') {
           end(() => resolve(judged));
           return;
         }
-        const reading = part.read(judged.json, judged.reply);
-        if (reading !== undefined) await inSteps(reading, nextTurn);
-        // Nothing that was read refers to it.
-        raw.parsed?.vectors?.giveBack();
-        raw.owned?.giveBack();
+        part.read(judged.json, judged.reply);
         left -= 1;
       }
       if (left === 0) end(() => resolve(undefined));

@@ -1,5 +1,4 @@
 import type { Json } from '../core/json.js';
-import { NumberRows } from '../bytes/rows.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
@@ -18,9 +17,6 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
 
 /** Tokens of all rows; `undefined` if one does not report them. */
 function promptTokens(rows: Json): number | undefined {
-  const read =
-    rows.value instanceof NumberRows ? rows.value.sumOf('meta_info', 'prompt_tokens') : undefined;
-  if (read !== undefined) return read;
   let sum = 0;
   for (const row of rows.array()) {
     const tokens = new Map(Object.entries(row ?? {})).get('meta_info') as unknown;

@@ -19,7 +19,7 @@ export const sie = defineProvider({
   headers: bearer,
   body: ({ query, documents, options }) => ({
     query: { text: query },
-    items: documents.around((index) => `{"id":"${index}","text":`, '}'),
+    items: documents.texts((index) => `{"id":"${index}","text":`, '}'),
     instruction: options.instruction,
   }),
   // Rows name the id that was sent with an item, which is its position.

@@ -1,7 +1,7 @@
 import type { FaultKind } from '../core/retry.js';
 import type { ReportedUsage } from '../core/rerank.js';
 import type { Json } from '../core/json.js';
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import { readMeta, readRows } from './dialects.js';
 import {
   bearer,

@@ -1,5 +1,5 @@
 import { JsonShapeError, type Json } from '../core/json.js';
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';

@@ -1,5 +1,5 @@
 import { Json } from '../core/json.js';
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { readPositional, readRows } from './dialects.js';
 import {
@@ -18,7 +18,7 @@ function inputs({ query, documents, settings }: UpstreamCall): JsonBody {
   const quoted = JSON.stringify(query.toWellFormed());
   const pairs = optionalTextSetting(settings, 'pairInput');
   if (pairs !== undefined) {
-    const data = documents.around(`${quoted},`, '');
+    const data = documents.texts(`${quoted},`, '');
     return [{ name: pairs, shape: [count, 2], datatype: 'BYTES', data }];
   }
   const column = (setting: string, data: JsonBody): JsonBody => ({

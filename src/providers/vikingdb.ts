@@ -55,7 +55,7 @@ export const vikingdb = defineProvider({
     model_name: model,
     model_version: optionalTextSetting(settings, 'modelVersion'),
     query: [{ text: query }],
-    data: documents.around('[{"text":', '}]'),
+    data: documents.texts('[{"text":', '}]'),
     instruction: options.instruction,
   }),
   decode: (reply, { documents }) => ({

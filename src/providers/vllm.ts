@@ -1,6 +1,6 @@
-import type { JsonBody } from '../bytes/fragment.js';
+import type { JsonBody } from '../bytes/index.js';
 import type { FaultKind } from '../core/retry.js';
-import { imageUrl, readRows, readUsage } from './dialects.js';
+import { contentsOf, imageUrl, readRows, readUsage } from './dialects.js';
 import {
   bearer,
   defineProvider,
@@ -43,8 +43,8 @@ const profile: ProviderProfile = {
 
 /** Strings, or lists of parts if there are images; `{text}` objects are refused. */
 function contents({ documents }: UpstreamCall): JsonBody {
-  if (!documents.hasImages) return documents.texts();
-  return documents.contents().map(({ text, image }) => ({
+  if (documents.images === 'none') return documents.texts();
+  return contentsOf(documents, ({ text, image }) => ({
     content: [
       ...(text === undefined ? [] : [{ type: 'text', text }]),
       ...(image === undefined ? [] : [{ type: 'image_url', image_url: { url: imageUrl(image) } }]),

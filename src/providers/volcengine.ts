@@ -1,5 +1,5 @@
 import type { FaultKind } from '../core/retry.js';
-import { readPositional } from './dialects.js';
+import { contentsOf, readPositional } from './dialects.js';
 import {
   bearer,
   defineProvider,
@@ -81,9 +81,10 @@ export const volcengine = defineProvider({
   sign: signForVolcengine,
   body: ({ model, query, documents, options }) => ({
     rerank_model: model,
-    datas: documents.hasImages
-      ? documents.contents().map(({ text, image }) => ({ query, content: text, image }))
-      : documents.around(`{"query":${JSON.stringify(query)},"content":`, '}'),
+    datas:
+      documents.images !== 'none'
+        ? contentsOf(documents, ({ text, image }) => ({ query, content: text, image }))
+        : documents.texts(`{"query":${JSON.stringify(query)},"content":`, '}'),
     rerank_instruction: takesInstruction(model) ? options.instruction : undefined,
   }),
   decode: (reply, { documents }) => {

@@ -1,5 +1,5 @@
 import type { FaultKind } from '../core/retry.js';
-import { readRows } from './dialects.js';
+import { objectsOf, readRows } from './dialects.js';
 import {
   defineProvider,
   optionalTextSetting,
@@ -72,7 +72,7 @@ const common = {
       project_id: projectId,
       space_id: projectId === undefined ? optionalTextSetting(settings, 'spaceId') : undefined,
       query,
-      inputs: documents.objects('text'),
+      inputs: objectsOf(documents, 'text'),
       parameters: {
         truncate_input_tokens: tokenLimit(call),
         return_options: { top_n: topN, inputs: false, query: false },

@@ -1,5 +1,3 @@
-import { atOnce, type Steps } from '../bytes/steps.js';
-
 /**
  * Ranks documents by the words they share with the query, with no model and no network: BM25 over character 4-grams, which
  * needs neither a dictionary nor a stemmer for any language. It does not know that "car" and "automobile" mean the same.
@@ -41,7 +39,7 @@ const DOCUMENT_CHARS = 32;
 /** The texts to rank, each read once and in order, in pieces of any size; `Documents` is one. */
 export interface LexicalDocuments {
   readonly count: number;
-  pieces(index: number): Iterable<string>;
+  text(index: number): string;
 }
 
 /**
@@ -56,9 +54,13 @@ export function scoreLexically(
 ): number[] {
   const texts = {
     count: documents.length,
-    pieces: (index: number) => [documents[index] ?? ''],
+    text: (index: number) => documents[index] ?? '',
   };
-  return atOnce(lexicalSlices(query, texts, Infinity, constants));
+  const slices = lexicalSlices(query, texts, Infinity, constants);
+  for (;;) {
+    const slice = slices.next();
+    if (slice.done === true) return slice.value;
+  }
 }
 
 /**
@@ -71,7 +73,7 @@ export function* lexicalSlices(
   documents: LexicalDocuments,
   sliceChars: number,
   { k1, b, lift }: LexicalConstants = LEXICAL_CONSTANTS,
-): Steps<number[]> {
+): Generator<undefined, number[], undefined> {
   const { count } = documents;
   const counter = new GramCounter(query);
   const hits = new HitList();
@@ -81,22 +83,18 @@ export function* lexicalSlices(
   let budget = sliceChars;
 
   for (let index = 0; index < count; index += 1) {
-    let rest = '';
-    for (const piece of documents.pieces(index)) {
-      const text = rest + piece;
-      let start = 0;
-      // Text that may continue in the next piece waits for it: the place of a cut must not change a score.
-      while (text.length - start > PIECE_CHARS) {
-        const end = pieceEnd(text, start);
-        counter.read(text.slice(start, end));
-        budget -= end - start;
-        start = end;
-        if (budget > 0) continue;
-        yield;
-        budget = sliceChars;
-      }
-      rest = text.slice(start);
+    const text = documents.text(index);
+    let start = 0;
+    while (text.length - start > PIECE_CHARS) {
+      const end = pieceEnd(text, start);
+      counter.read(text.slice(start, end));
+      budget -= end - start;
+      start = end;
+      if (budget > 0) continue;
+      yield;
+      budget = sliceChars;
     }
+    const rest = text.slice(start);
     counter.read(rest);
     budget -= rest.length;
     lengths[index] = counter.finish((gram, times) => {

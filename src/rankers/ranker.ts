@@ -1,4 +1,4 @@
-import type { Documents } from '../bytes/documents.js';
+import type { Documents } from '../bytes/index.js';
 import type { FaultKind } from '../core/retry.js';
 
 /** A request to a neural model in this process. */

@@ -1,5 +1,5 @@
 import { pino, symbols, type DestinationStream, type Logger } from 'pino';
-import { quoted } from '../bytes/encode.js';
+import { quoted } from '../core/quoted.js';
 import { withoutKeys } from '../core/secret.js';
 import type { GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
-import { sentTexts } from '../../src/bytes/documents.js';
-import { listName, ROW, scanBody, type ScannedBody } from '../../src/bytes/scan.js';
-import { Walk } from '../../src/bytes/scanner.js';
+import type { Documents, ListPlace } from '../../src/bytes/index.js';
+import { ROW, Walk } from '../../src/bytes/scanner.js';
+import { scanBody, type Scanned } from '../support/scanned.js';
 
-const NESTED = listName('input.documents');
-const RECORDS = listName('records', { text: 'content' });
-const SOURCES = listName('sources', { text: 'source.document.text' });
+const NESTED = { name: 'input.documents' };
+const RECORDS = { name: 'records', text: 'content' };
+const SOURCES = { name: 'sources', text: 'source.document.text' };
 /** Its name is that of the member that another list is in. */
-const PAIRS = listName('input', { text: 'pair' });
+const PAIRS = { name: 'input', text: 'pair' };
 const LISTS = [NESTED, RECORDS, SOURCES, PAIRS];
 
 type Members = Record<string, unknown>;
@@ -33,25 +33,26 @@ function withPut(value: unknown, [step, ...more]: readonly string[], put: unknow
 }
 
 /** Holds what was found to what the plain parser makes of the same text. */
-function hold(json: string, scanned: ScannedBody): void {
+function hold(json: string, scanned: Scanned): void {
   const plain = JSON.parse(Buffer.from(json).toString()) as Members;
-  const { body, members, name, list } = scanned;
+  const { open, members, name, list } = scanned;
+  const textPath = list.place.text ?? 'text';
   const elements = listIn(plain, name) as unknown[];
-  const path = list.name.text.split('.');
+  const path = textPath.split('.');
   const wellFormed = elements.map((element) =>
     typeof element === 'string'
       ? element.toWellFormed()
-      : withPut(element, path, (textIn(element, list.name.text) as string).toWellFormed()),
+      : withPut(element, path, (textIn(element, textPath) as string).toWellFormed()),
   );
-  expect(JSON.parse(body.toString('utf8', list.start, list.end))).toEqual(wellFormed);
+  expect(JSON.parse(open.bytes.toString('utf8', list.start, list.end))).toEqual(elements);
   expect(withPut(members, name.split('.'), elements)).toEqual(plain);
   expect(list.count).toBe(elements.length);
 
-  const texts = wellFormed.map((element) => textIn(element, list.name.text));
-  const documents = sentTexts(scanned);
+  const texts = wellFormed.map((element) => textIn(element, textPath));
+  const documents = open.documents({ elements: 'any', areTextsAlone: true }) as Documents;
   expect(texts.map((_, index) => documents.text(index))).toEqual(texts);
   expect(JSON.parse(documents.sources().bytes.toString())).toEqual(texts);
-  expect(documents.blanks()).toEqual(
+  expect(documents.blanks).toEqual(
     texts.flatMap((text, index) => ((text as string).trim() === '' ? [index] : [])),
   );
 }
@@ -175,7 +176,7 @@ describe('lists that are in members, and texts deeper in elements', () => {
         inner,
       );
   const body = fc.oneof(
-    ...LISTS.map(({ name, text }) => {
+    ...LISTS.map(({ name, text = 'text' }: ListPlace) => {
       const element = fc.oneof(
         { weight: 4, arbitrary: along(text, quoted) },
         { weight: 2, arbitrary: quoted },

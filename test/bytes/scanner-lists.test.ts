@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
-import { listName, ROW, Walk } from '../../src/bytes/scanner.js';
+import { ROW, Walk } from '../../src/bytes/scanner.js';
 
 /** Lists of short strings and of numbers, of which the walk judges many at once: held to the plain parser. */
 
-const NAMES = [listName('documents')];
+const NAMES = [{ name: 'documents' }];
 const WINDOW = 65_536;
 
 /** What the plain parser makes of a text; `undefined` if it is not JSON. */

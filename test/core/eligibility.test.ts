@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { partDocuments, textDocuments } from '../../src/bytes/documents.js';
+import { documentsOf } from '../../src/bytes/index.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { misfitOf, widestRoom, type Room } from '../../src/core/eligibility.js';
 import { leastTokens, mostTokens } from '../../src/core/tokens.js';
 
@@ -84,7 +85,7 @@ describe('what a channel takes of a request', () => {
   });
 
   it('is asked about images alone if there is no text', () => {
-    const documents = partDocuments([{ image: 'https://images.test/a.png', source: {} }]);
+    const documents = documentsOf([{ image: 'https://images.test/a.png', source: {} }]);
 
     expect(misfitOf(ROOM, { ...asked([]), documents })).toEqual({ limit: 'images' });
     expect(misfitOf({ ...ROOM, images: true }, { ...asked([]), documents })).toBeUndefined();

@@ -1,21 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
-import { atOnce, Pace } from '../../src/bytes/steps.js';
-import { textDocuments } from '../../src/bytes/documents.js';
-import {
-  bestPassages,
-  MOST_PASSAGES,
-  passageList,
-  passagesOf as passagesIn,
-} from '../../src/core/passages.js';
+import { textDocuments } from '../../src/core/text-documents.js';
+import { bestPassages, MOST_PASSAGES, passageList, passagesOf } from '../../src/core/passages.js';
 import { mostTokens } from '../../src/core/tokens.js';
 
 const words = fc.array(
   fc.constantFrom('moon', 'sea', 'Сатурн', '土星', '🪐', 'a', '\n', '汉'.repeat(40)),
   { maxLength: 120 },
 );
-
-const passagesOf = (text: string, most: number) => atOnce(passagesIn([text], most));
 
 describe('passages of a text', () => {
   it('are the text itself where it surely fits', () => {
@@ -70,37 +62,6 @@ describe('passages of a text', () => {
     expect(passagesOf('moon '.repeat(10_000), 20)).toHaveLength(MOST_PASSAGES + 1);
   });
 
-  it('are the same however the text comes in pieces', () => {
-    fc.assert(
-      fc.property(
-        words,
-        fc.integer({ min: 4, max: 200 }),
-        fc.integer({ min: 1, max: 40 }),
-        (list, most, units) => {
-          const text = list.join(' ');
-          const pieces: string[] = [];
-          for (let at = 0; at < text.length; at += units) pieces.push(text.slice(at, at + units));
-
-          expect(atOnce(passagesIn(pieces, most))).toEqual(passagesOf(text, most));
-        },
-      ),
-    );
-  });
-
-  it('read no more of a text than they need, and let others have their turn', () => {
-    let read = 0;
-    function* pieces(): Iterable<string> {
-      for (; read < 1_000; read += 1) yield 'moon '.repeat(10_000);
-    }
-
-    const work = passagesIn(pieces(), 1_000, new Pace(undefined, () => 0));
-    let turns = 1;
-    while (work.next().done !== true) turns += 1;
-
-    expect(read).toBeLessThan(10);
-    expect(turns).toBeGreaterThan(1);
-  });
-
   it('are never of white space alone', () => {
     const text = `${' '.repeat(400)}moon${' '.repeat(400)}sea`;
 
@@ -112,9 +73,7 @@ describe('a list with passages', () => {
   const long = 'moon '.repeat(100);
 
   it('has them in place of long documents', () => {
-    const { documents, of, isCut } = atOnce(
-      passageList(textDocuments(['sun', long, 'sea']), [1], 40),
-    );
+    const { documents, of, isCut } = passageList(textDocuments(['sun', long, 'sea']), [1], 40);
 
     expect(of[0]).toBe(0);
     expect(of.at(-1)).toBe(2);
@@ -125,9 +84,7 @@ describe('a list with passages', () => {
   });
 
   it('tells when a document had more than are read', () => {
-    const { documents, isCut } = atOnce(
-      passageList(textDocuments(['moon '.repeat(10_000)]), [0], 20),
-    );
+    const { documents, isCut } = passageList(textDocuments(['moon '.repeat(10_000)]), [0], 20);
 
     expect([documents.count, isCut]).toEqual([MOST_PASSAGES, true]);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
-import { atOnce } from '../../src/bytes/steps.js';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { mergeWindows, sumUsage, windowsOf } from '../../src/core/split.js';
 import { mostTokens } from '../../src/core/tokens.js';
 
@@ -26,7 +25,7 @@ describe('windows', () => {
   ])('of %s', (_what, count, limits, expected) => {
     const documents = textDocuments(Array.from({ length: count }, () => 'xxx'));
 
-    const windows = atOnce(windowsOf(documents, 'q', limits));
+    const windows = windowsOf(documents, 'q', limits);
 
     expect(windows.map(({ from, to }) => `${from}-${to}`)).toEqual(expected);
   });
@@ -42,7 +41,7 @@ describe('windows', () => {
         fc.constantFrom('a', 'abc', 'a query that is longer', 'ü'.repeat(9)),
         (texts, documents, characters, bytes, tokens, query) => {
           const limits = { documents, characters, bytes, tokens };
-          const windows = atOnce(windowsOf(textDocuments(texts), query, limits));
+          const windows = windowsOf(textDocuments(texts), query, limits);
 
           expect(windows.flatMap(({ from, to }) => texts.slice(from, to))).toEqual(texts);
           for (const { from, to } of windows) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { prepareCall } from '../../src/gateway/call.js';
 import type { Offer } from '../../src/gateway/rank.js';
 import type { Provider } from '../../src/providers/provider.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { DEFAULT_PRICE, type PriceList } from '../../src/core/quota.js';
 import { costOf, mostOf } from '../../src/gateway/cost.js';
 import type { Ranking } from '../../src/gateway/rank.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { jobKey } from '../../src/gateway/job-key.js';
 import type { Job } from '../../src/gateway/rank.js';
-import { createScope } from '../../src/gateway/scope.js';
 import { documentsIn } from '../support/documents.js';
 import { job } from '../support/offers.js';
 
@@ -35,25 +34,6 @@ describe('the key of a job', () => {
     const keys = lists.map((texts) => jobKey(job({ documents: textDocuments(texts), topN: 2 })));
 
     expect(new Set(await Promise.all(keys)).size).toBe(3);
-  });
-
-  it('is made in steps where the list is long, and given up when its request ends', async () => {
-    const documents = documentsIn(
-      JSON.stringify(Array.from({ length: 10 }, () => 'Io. '.repeat(150_000))),
-    );
-    const scope = createScope(0, 60_000);
-    let pauses = 0;
-    const pause = (): Promise<void> => {
-      pauses += 1;
-      if (pauses === 4) scope.end('client_gone');
-      return Promise.resolve();
-    };
-
-    await expect(jobKey(job({ documents, scope }), pause)).rejects.toMatchObject({
-      code: 'client_closed_request',
-    });
-    expect(pauses).toBe(4);
-    scope.release();
   });
 
   it('does not depend on the form in which the list is kept', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { loggable } from '../../src/gateway/loggable.js';
 
 const ASKED = {

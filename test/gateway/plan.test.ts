@@ -45,7 +45,6 @@ function setUp(given: Partial<ModelRules>, routes = routesOf({}, { provider: 'lo
     limited: layer('limited'),
     placed: layer('placed'),
     observed: layer('observed'),
-    counted: () => (next) => next,
     longDocuments: layer('long'),
     sliding: layer('sliding'),
     split: layer('split'),

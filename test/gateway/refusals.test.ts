@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import type { UpstreamFailure } from '../../src/core/retry.js';
 import type { NoRanking } from '../../src/gateway/rank.js';
 import { refusalOf } from '../../src/gateway/refusals.js';

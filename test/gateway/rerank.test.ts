@@ -1,20 +1,12 @@
-import { NO_BYTES } from '../../src/bytes/memory.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import type { TokenPolicy } from '../../src/core/token.js';
 import { DefaultModelChanged, rerank, type RerankCall } from '../../src/gateway/rerank.js';
 import { createScope } from '../../src/gateway/scope.js';
 import { Trace } from '../../src/gateway/trace.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
-import {
-  onlyChannel,
-  rankLikeCohere,
-  startUpstream,
-  type Answer,
-  type TestUpstream,
-} from '../support/upstream.js';
-import { deferred } from '../support/deferred.js';
+import { onlyChannel, startUpstream, type Answer, type TestUpstream } from '../support/upstream.js';
 import { until } from '../support/until.js';
 
 const PRICE = 7;
@@ -77,20 +69,6 @@ async function callOf(
   return { ranked, trace, left };
 }
 
-/** Counts who holds a body. */
-function countedBody() {
-  return {
-    bytes: NO_BYTES,
-    held: 0,
-    hold() {
-      this.held += 1;
-    },
-    release() {
-      this.held -= 1;
-    },
-  };
-}
-
 describe('a request', () => {
   it('is admitted, ranked, and charged what its model costs', async () => {
     const { ranked, trace, left } = await callOf('moon');
@@ -147,30 +125,6 @@ describe('a request', () => {
       expect(await left()).toBe(1_000);
     },
   );
-
-  it('holds its body until there is a ranking, and for good if it is left before', async () => {
-    const answered = deferred();
-    upstream.answer(async (request, res) => {
-      await answered.promise;
-      await rankLikeCohere(request, res);
-    });
-    const scope = createScope(Date.now(), 20_000);
-    const [ledBody, leftBody] = [countedBody(), countedBody()];
-    const sent = upstream.seen.length;
-    const led = await callOf('shared', {}, { body: ledBody });
-    await until('it is sent', () => upstream.seen.length > sent);
-    // It joins the first, and reads its documents no more than to see that they are the same.
-    const left = await callOf('shared', {}, { body: leftBody, scope });
-    await until('it is admitted', () => left.trace.admitted);
-    scope.end('client_gone');
-    await expect(left.ranked).rejects.toMatchObject({ code: 'client_closed_request' });
-    answered.resolve();
-    await led.ranked;
-
-    expect([ledBody.held, leftBody.held]).toEqual([0, 1]);
-    upstream.answer(fails);
-    scope.release();
-  });
 
   it('is not admitted if its key has another default model by now', async () => {
     const { ranked, trace } = await callOf('moon', {}, { modelBy: () => 'sure' });

@@ -1,7 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { describe, expect, it } from '@jest/globals';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { Secret } from '../../src/core/secret.js';
-import { largeWork } from '../../src/bytes/turns.js';
 import type { Job } from '../../src/gateway/rank.js';
 import { createScope } from '../../src/gateway/scope.js';
 import { createSend, type SendDeps } from '../../src/gateway/send.js';
@@ -156,8 +155,6 @@ describe('a call with a reply of megabytes', () => {
   const large: Answer = () => ({ status: 200, headers: {}, text, bytes: Buffer.from(text) });
 
   it('lets others have their turn while it is read', async () => {
-    // As if each step took all of the time for one turn.
-    const spent = jest.spyOn(largeWork, 'isSpent').mockReturnValue(true);
     const { ask } = setUp(large, COHERE);
     let turns = 0;
     let isRead = false;
@@ -169,21 +166,9 @@ describe('a call with a reply of megabytes', () => {
 
     const outcome = await ask();
     isRead = true;
-    spent.mockRestore();
 
     expect(outcome).toMatchObject({ kind: 'ranked', ranking: { rows: [{}, {}, {}] } });
     expect(turns).toBeGreaterThan(5);
-  });
-
-  it('is read no further once nobody is waiting for it', async () => {
-    const { ask } = setUp(large, COHERE);
-    const scope = createScope(1_000, 60_000);
-
-    const asked = ask({ scope });
-    setImmediate(() => scope.end('client_gone'));
-
-    await expect(asked).rejects.toMatchObject({ code: 'client_closed_request' });
-    scope.release();
   });
 });
 

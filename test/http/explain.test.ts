@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { Owned } from '../../src/bytes/memory.js';
-import { withExplanationInSteps } from '../../src/http/explained.js';
 import { updateChannel } from '../../src/management/channels.js';
-import type { ExplainedWire } from '../../src/shapes/explained.js';
-import { EXPLAINED } from '../../src/shapes/explained.js';
+import { EXPLAINED, type ExplainedWire } from '../../src/shapes/explained.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
 
@@ -304,21 +301,6 @@ describe('an explanation with the reply', () => {
     };
 
     expect([status, results.length, explanation.model]).toEqual([200, 2, 'moon']);
-  });
-
-  it('is added to a long reply in steps of a megabyte', async () => {
-    const explanation = await explained({});
-    const reply = Buffer.from(JSON.stringify({ results: [], text: 'a'.repeat(8 * 2 ** 20) }));
-    let pauses = 0;
-    const pause = (): Promise<void> => {
-      pauses += 1;
-      return Promise.resolve();
-    };
-    const owned = await withExplanationInSteps(Owned.lent(reply), explanation, pause);
-    const text = String(typeof owned === 'string' ? owned : owned.bytes);
-    expect(pauses).toBeGreaterThanOrEqual(8);
-    const whole = { ...(JSON.parse(String(reply)) as object), explanation };
-    expect(text === JSON.stringify(whole)).toBe(true);
   });
 
   it('comes with an error too', async () => {

@@ -1,21 +1,8 @@
-import { createHook } from 'node:async_hooks';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NO_BYTES, Owned } from '../../src/bytes/memory.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
-
-/** Holds every promise that is made until it is stopped, as the engine does with those that have grown old. */
-function holdPromises(): { readonly held: Promise<unknown>[]; stop(): void } {
-  const held: Promise<unknown>[] = [];
-  const hook = createHook({
-    init: (_id, type, _by, resource) => {
-      if (type === 'PROMISE') held.push(resource as Promise<unknown>);
-    },
-  }).enable();
-  return { held, stop: () => hook.disable() };
-}
 
 describe('an exchange', () => {
   let gateway: TestGateway;
@@ -53,25 +40,5 @@ describe('an exchange', () => {
 
     expect(reply.toString()).toContain('HTTP/1.1 408');
     expect(reply.toString()).toContain('request_timeout');
-  });
-
-  it.each([
-    ['200', '{"model":"moon","query":"q","documents":["a","b"]}'],
-    ['400', '{"model":"moon"'],
-  ])('leaves nothing of its body to what waited for it: %s', async (status, body) => {
-    const { caller, head } = await called(`Content-Length: ${body.length}`);
-
-    const promises = holdPromises();
-    caller.write(head);
-    await until('it waits for its body', () => gateway.app.inFlight() === 1);
-    promises.stop();
-    caller.write(body);
-    const [reply] = (await once(caller, 'data')) as [Buffer];
-    caller.destroy();
-
-    expect(reply.toString()).toContain(`HTTP/1.1 ${status}`);
-    const outcomes = await Promise.all(promises.held);
-    const bodies = outcomes.filter((outcome) => outcome instanceof Owned);
-    expect(bodies.map(({ bytes }) => bytes)).toEqual([NO_BYTES]);
   });
 });

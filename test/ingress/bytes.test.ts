@@ -1,13 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeJson } from '../../src/bytes/encode.js';
 import { GatewayError } from '../../src/core/errors.js';
-import type { IngressDialect, ParsedRerank } from '../../src/ingress/dialect.js';
+import { readIn, type IngressDialect, type ParsedRerank } from '../../src/ingress/dialect.js';
 import { nvidia } from '../../src/ingress/nvidia.js';
 import { pinecone } from '../../src/ingress/pinecone.js';
 import { IngressRequest } from '../../src/ingress/read.js';
 import { cohere } from '../../src/ingress/cohere.js';
 import { mixedbread } from '../../src/ingress/mixedbread.js';
-import { leftToParser } from '../support/documents.js';
+import {
+  echoOf,
+  encodeJson,
+  leftToParser,
+  openedBody,
+  parsesOf,
+  readBy,
+  readOf,
+  requestOf,
+} from '../support/documents.js';
 import { watsonx } from '../../src/ingress/watsonx.js';
 
 const LISTS = [
@@ -30,7 +38,7 @@ const LISTS = [
 function readingOf(dialect: IngressDialect, body: string): unknown {
   let parsed: ParsedRerank;
   try {
-    parsed = dialect.parse(new IngressRequest(Buffer.from(body), {}, {}, 3));
+    parsed = readBy(dialect, body, {}, {}, 3);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return [error.code, error.message, error.param];
@@ -40,11 +48,12 @@ function readingOf(dialect: IngressDialect, body: string): unknown {
   return {
     ...rest,
     texts: JSON.parse(documents.texts().bytes.toString()) as unknown,
-    echoes: Array.from({ length: count }, (_, index) =>
-      encodeJson(documents.echo(index)).toString(),
+    echoes: Array.from(
+      { length: count },
+      (_, index) => JSON.parse(encodeJson(echoOf(documents, index)).toString()) as unknown,
     ),
-    blanks: documents.blanks(),
-    hasImages: documents.hasImages,
+    blanks: documents.blanks,
+    hasImages: documents.images !== 'none',
   };
 }
 
@@ -62,17 +71,12 @@ describe.each<[string, IngressDialect, string, string]>([
   });
 
   it('are not parsed if they are objects with a text', () => {
-    const request = new IngressRequest(
-      Buffer.from(`${head}"${list}":[{"text":"a"},{"text":"b"}]}`),
-      {},
-      {},
-      3,
-    );
-    request.value = () => {
-      throw new Error('the body was parsed');
-    };
+    const body = `${head}"${list}":[{"text":"a"},{"text":"b"}]}`;
+    const request = new IngressRequest(openedBody(body, dialect.lists), {}, {}, 3);
+    const isParsed = parsesOf(request);
 
-    expect(dialect.parse(request).documents.count).toBe(2);
+    expect(readOf(dialect, request).documents.count).toBe(2);
+    expect(isParsed()).toBe(false);
   });
 });
 
@@ -98,7 +102,7 @@ describe('documents without a text', () => {
       '[{"text":"a"},{"x":{"text":"b"}}]',
       true,
     ],
-    ['nvidia, beside a string', nvidia, '"query":{"text":"q"},"passages"', '["a",{}]', false],
+    ['nvidia, beside a string', nvidia, '"query":{"text":"q"},"passages"', '["a",{}]', true],
     ['watsonx', watsonx, '"query":"q","inputs"', '[{"text":"a"},{"text":null}]', true],
   ])('are refused for the first of them: %s', async (_name, dialect, list, documents, isAlone) => {
     const bodies = [
@@ -106,23 +110,12 @@ describe('documents without a text', () => {
       `{"${dialect.lists[0]?.name}":0,${list}:${documents}}`,
     ];
     const refusals = bodies.map(async (body) => {
-      const request = new IngressRequest(Buffer.from(body), {}, {}, 3);
-      let wasParsed = false;
-      const value = request.value.bind(request);
-      request.value = () => {
-        wasParsed = true;
-        return value();
-      };
-      const read = () => dialect.parse(request);
-      const reading = async () =>
-        request.read(
-          () => dialect.lists,
-          read,
-          () => Promise.resolve(),
-        );
+      const request = new IngressRequest(openedBody(body, dialect.lists, 3), {}, {}, 3);
+      const isParsed = parsesOf(request);
+      const reading = async () => readIn(dialect, request);
       const refusal = await reading().catch((error: unknown) => error);
       if (!(refusal instanceof GatewayError)) throw new Error('it was not refused');
-      return { wasParsed, said: [refusal.code, refusal.message, refusal.param] };
+      return { wasParsed: isParsed(), said: [refusal.code, refusal.message, refusal.param] };
     });
     const [asBytes, asPlain] = await Promise.all(refusals);
 
@@ -142,15 +135,10 @@ describe('halves of characters', () => {
   ])('are shown as they came where the body is parsed: %s', async (_name, dialect, list, more) => {
     for (const length of [0, 100_000, 1_200_000]) {
       const body = `{"query":"q","more":"${'x'.repeat(length)}",${more}${list}:[${object}]}`;
-      const request = new IngressRequest(Buffer.from(body), {}, {}, 3);
-      const read = (): ParsedRerank => dialect.parse(request);
-      const { documents } = await request.read(
-        () => dialect.lists,
-        read,
-        () => Promise.resolve(),
-      );
+      const request = await requestOf(dialect, Buffer.from(body), {}, {}, 3);
+      const { documents } = await readIn(dialect, request);
 
-      expect(encodeJson(documents.echo(0)).toString()).toBe(object);
+      expect(encodeJson(echoOf(documents, 0)).toString()).toBe(object);
       expect(JSON.parse(documents.texts().toString())).toEqual(['half \ufffd']);
     }
   });

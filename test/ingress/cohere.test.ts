@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import type { RerankRequest, WrittenRows } from '../../src/core/rerank.js';
 import { rerankReplyBody } from '../../src/ingress/cohere.js';
 
@@ -47,7 +47,7 @@ describe('rerankReplyBody', () => {
     const reply = { rows: ROWS, usage: USAGE, warnings, written: undefined };
     const body = rerankReplyBody('rr_1', { ...REQUEST, model }, reply);
 
-    expect(body).toHaveProperty('bytes', Buffer.byteLength(body.toString()));
+    expect(body).toHaveProperty('size', Buffer.byteLength(body.toString()));
   });
 
   it.each<[string, WrittenRows]>([

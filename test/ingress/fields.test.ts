@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { areLocatable } from '../../src/bytes/scan.js';
+import { areFields } from '../../src/bytes/fields.js';
 import { cohere } from '../../src/ingress/cohere.js';
 import type { IngressDialect } from '../../src/ingress/dialect.js';
 import { mixedbread } from '../../src/ingress/mixedbread.js';
@@ -116,13 +116,13 @@ describe('documents ranked by fields', () => {
 
 describe('fields that a walk can locate', () => {
   it('are few, short, well formed, and named once', () => {
-    expect(areLocatable(['title', 'text'])).toBe(true);
-    expect(areLocatable(['x'.repeat(63)])).toBe(true);
-    expect(areLocatable(['x'.repeat(64)])).toBe(false);
-    expect(areLocatable(['é'.repeat(32)])).toBe(false);
-    expect(areLocatable(['\ud83d'])).toBe(false);
-    expect(areLocatable(['a', 'b', 'a'])).toBe(false);
-    expect(areLocatable('a b c d e f g h'.split(' '))).toBe(true);
-    expect(areLocatable('a b c d e f g h i'.split(' '))).toBe(false);
+    expect(areFields(['title', 'text'])).toBe(true);
+    expect(areFields(['x'.repeat(63)])).toBe(true);
+    expect(areFields(['x'.repeat(64)])).toBe(false);
+    expect(areFields(['é'.repeat(32)])).toBe(false);
+    expect(areFields(['\ud83d'])).toBe(false);
+    expect(areFields(['a', 'b', 'a'])).toBe(false);
+    expect(areFields('a b c d e f g h'.split(' '))).toBe(true);
+    expect(areFields('a b c d e f g h i'.split(' '))).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ERRORS, GatewayError, type ErrorCode } from '../../src/core/errors.js';
 import { dialectByHeaders, dialectOf, DIALECTS, ingressRoute } from '../../src/ingress/index.js';
-import { IngressRequest } from '../../src/ingress/read.js';
+import { encodeJson, partsOf, readOf, requestAt } from '../support/documents.js';
 import {
   FIXTURE_DOCUMENTS,
   FIXTURE_QUERY,
@@ -23,9 +23,9 @@ function readCase(id: string, sample: IngressCase) {
   if (route === undefined) throw new Error(`nothing is at ${path}`);
   const { headers = {} } = sample;
   const body = Buffer.from(sample.text ?? JSON.stringify(sample.body));
-  const request = new IngressRequest(body, headers, route.params, MAX_DOCUMENTS);
+  const request = requestAt(route, body, headers, MAX_DOCUMENTS, sample.setting);
   const dialect = dialectOf(route, dialectByHeaders(route, headers), request, sample.setting);
-  return { dialect, parse: () => dialect.parse(request) };
+  return { dialect, parse: () => readOf(dialect, request) };
 }
 
 /** What is thrown, which has to be an error of the gateway's. */
@@ -65,7 +65,7 @@ describe.each(DIALECTS.map((dialect) => [dialect.id, dialect] as const))('%s', (
     expect({
       ...parsed,
       model: parsed.model ?? null,
-      documents: documents.parts().map(({ text, image }) => text ?? image),
+      documents: partsOf(documents).map(({ text, image }) => text ?? image),
     }).toEqual({
       model: wanted.model === undefined ? 'moon' : wanted.model,
       query: wanted.query ?? FIXTURE_QUERY,
@@ -76,8 +76,8 @@ describe.each(DIALECTS.map((dialect) => [dialect.id, dialect] as const))('%s', (
     });
 
     const reply: unknown = JSON.parse(
-      chosen
-        .reply(
+      encodeJson(
+        chosen.reply(
           'rr_1',
           { ...parsed, model: parsed.model ?? 'moon' },
           {
@@ -88,8 +88,8 @@ describe.each(DIALECTS.map((dialect) => [dialect.id, dialect] as const))('%s', (
           },
           kept,
           { nowMs: Date.UTC(2026, 0, 2), elapsedMs: 250 },
-        )
-        .toString(),
+        ),
+      ).toString(),
     );
 
     if (sample.reply !== undefined) expect(reply).toEqual(sample.reply);

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fc } from '../support/property.js';
 import { GatewayError } from '../../src/core/errors.js';
 import { dialectByHeaders, dialectOf, DIALECTS, ingressRoute } from '../../src/ingress/index.js';
-import { IngressRequest } from '../../src/ingress/read.js';
+import { encodeJson, readOf, requestAt } from '../support/documents.js';
 import { brokenBytes, mutatedJson } from '../support/mutated.js';
 import { askExample, ingressFixture } from '../support/ingress-fixtures.js';
 import { runs } from '../support/long.js';
@@ -28,11 +28,11 @@ describe.each(DIALECTS.map(({ id }) => id))('%s', (id) => {
   function answer(body: Buffer): { readonly kind: string; readonly text: string } {
     if (route === undefined) throw new Error('nothing is there');
     const { headers } = sample;
-    const request = new IngressRequest(body, headers, route.params, 100);
     let dialect = dialectByHeaders(route, headers);
     try {
+      const request = requestAt(route, body, headers, 100);
       dialect = dialectOf(route, dialect, request);
-      const { kept, ...parsed } = dialect.parse(request);
+      const { kept, ...parsed } = readOf(dialect, request);
       const model = parsed.model ?? 'm';
       const { documents, topN, query } = parsed;
       if (query.trim() === '' || topN < 1 || topN > documents.count) throw new Error('not valid');
@@ -40,7 +40,8 @@ describe.each(DIALECTS.map(({ id }) => id))('%s', (id) => {
       const usage = { inputTokens: 1, searchUnits: 1, estimated: false };
       const ranking = { rows, usage, warnings: [], written: undefined };
       const clock = { nowMs: 0, elapsedMs: 1 };
-      const text = dialect.reply('rr_1', { ...parsed, model }, ranking, kept, clock).toString();
+      const reply = dialect.reply('rr_1', { ...parsed, model }, ranking, kept, clock);
+      const text = encodeJson(reply).toString();
       return { kind: replies.get(dialect.id)?.(JSON.parse(text)) === true ? 'ok' : 'bad', text };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;

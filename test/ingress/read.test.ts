@@ -16,7 +16,7 @@ describe('an element of a list of documents', () => {
     [{ image: IMAGE }, { image: IMAGE }],
     [{ text: null, image: IMAGE }, { image: IMAGE }],
   ])('%j is read as %j', (item, part) => {
-    expect(textPart(item, 'documents', 0)).toEqual({ ...part, source: item });
+    expect(textPart(item, 0, 'documents')).toEqual({ ...part, source: item });
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe('an element of a list of documents', () => {
     [null],
     [['a']],
   ])('%j is refused', (item) => {
-    expect(() => textPart(item, 'input.documents', 3)).toThrow(
+    expect(() => textPart(item, 3, 'input.documents')).toThrow(
       expect.objectContaining({
         code: 'invalid_documents',
         param: 'input',

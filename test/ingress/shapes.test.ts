@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeJsonInSteps } from '../../src/bytes/encode.js';
-import { bufferWithRoom } from '../../src/bytes/room.js';
+import { openBody, writeJson } from '../../src/bytes/index.js';
 import { dialectByHeaders, dialectOf, ingressRoute, listsAt } from '../../src/ingress/index.js';
+import { readIn } from '../../src/ingress/dialect.js';
 import { IngressRequest } from '../../src/ingress/read.js';
 import { allProviders } from '../../src/providers/index.js';
 import type { HttpProvider } from '../../src/providers/provider.js';
@@ -96,39 +96,28 @@ interface Meant {
 }
 
 const provider = allProviders().find(({ id }) => id === 'cohere') as HttpProvider;
-const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** What an upstream gets and what the caller gets back. */
 async function answer(body: Buffer): Promise<{ readonly sent: unknown; readonly reply: unknown }> {
   const route = ingressRoute('/v1/rerank');
   if (route === undefined) throw new Error('nothing is there');
-  const request = new IngressRequest(body, {}, route.params, 10_000);
-  const dialect = () => dialectOf(route, dialectByHeaders(route, {}), request);
-  const { kept, ...parsed } = await request.read(
-    () => listsAt(route),
-    () => dialect().parse(request),
-    pause,
-  );
+  const opened = await openBody(body, listsAt(route), 10_000);
+  const request = new IngressRequest(opened, {}, route.params, 10_000);
+  const dialect = dialectOf(route, dialectByHeaders(route, {}), request);
+  const { kept, ...parsed } = await readIn(dialect, request);
   const { documents, query, topN, options } = parsed;
   const settings = defaultSettings(provider);
   const call = { model: 'm', query, documents, topN, options, settings };
-  const { bytes } = await encodeJsonInSteps(provider.body(call), pause);
+  const { bytes } = await writeJson(provider.body(call));
   const sent = JSON.parse(bytes.toString()) as unknown;
   const rows = Array.from({ length: topN }, (_, at) => ({ index: topN - 1 - at, score: 0.5 }));
   const usage = { inputTokens: 1, searchUnits: 1, estimated: false };
   const ranking = { rows, usage, warnings: [], written: undefined };
   const clock = { nowMs: 0, elapsedMs: 0 };
-  const text = dialect()
-    .reply('rr_1', { ...parsed, model: 'm' }, ranking, kept, clock)
-    .toString();
-  return { sent, reply: JSON.parse(text) as unknown };
-}
-
-function withRoom(json: string): Buffer {
-  const bytes = Buffer.from(json);
-  const body = bufferWithRoom(bytes.length).bytes;
-  bytes.copy(body);
-  return body;
+  const text = await writeJson(
+    dialect.reply('rr_1', { ...parsed, model: 'm' }, ranking, kept, clock),
+  );
+  return { sent, reply: JSON.parse(text.toString()) as unknown };
 }
 
 const SIZES = [
@@ -146,7 +135,7 @@ describe.each(SIZES)('%s', (_size, count, length) => {
       );
       const json = WRITERS[writer]?.(SHAPES[shape]?.(texts)) ?? '';
       const meant = JSON.parse(json) as Meant;
-      const { sent, reply } = await answer(withRoom(json));
+      const { sent, reply } = await answer(Buffer.from(json));
 
       expect(sent).toMatchObject({
         query: meant.query,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { estimateTokens } from '../../src/core/rerank.js';
 import { dialectByHeaders, dialectOf, DIALECTS, ingressRoute } from '../../src/ingress/index.js';
-import { IngressRequest } from '../../src/ingress/read.js';
+import { encodeJson, readOf, requestAt } from '../support/documents.js';
 import { askExample, ingressFixture } from '../support/ingress-fixtures.js';
 import { fc } from '../support/property.js';
 import { spelled, spelling, type Spelling } from '../support/spelling.js';
@@ -32,16 +32,16 @@ describe.each(DIALECTS.map(({ id }) => id))('%s', (id) => {
   function costOf({ path, headers, body }: ReturnType<typeof askExample>, json = body): unknown {
     const route = ingressRoute(path.replace(/\?.*$/, ''));
     if (route === undefined) throw new Error('nothing is there');
-    const request = new IngressRequest(Buffer.from(json), headers, route.params, 100);
+    const request = requestAt(route, Buffer.from(json), headers, 100);
     const dialect = dialectOf(route, dialectByHeaders(route, headers), request);
-    const { kept, ...parsed } = dialect.parse(request);
+    const { kept, ...parsed } = readOf(dialect, request);
     const { query, documents } = parsed;
     const rows = Array.from({ length: documents.count }, (_, index) => ({ index, score: 0.5 }));
     const usage = { inputTokens: 1, searchUnits: 1, estimated: true };
     const ranking = { rows, usage, warnings: [], written: undefined };
     const asked = { ...parsed, model: 'm' };
     const clock = { nowMs: 0, elapsedMs: 0 };
-    const reply = dialect.reply('rr_1', asked, ranking, kept, clock).toString();
+    const reply = encodeJson(dialect.reply('rr_1', asked, ranking, kept, clock)).toString();
     return { tokens: estimateTokens(query, documents), reply: JSON.parse(reply) as unknown };
   }
 

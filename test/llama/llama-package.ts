@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { LlamaEngine, type LlamaModule } from '../../src/rankers/llama.js';
 import type { NeuralRequest } from '../../src/rankers/ranker.js';
 import { startGateway } from '../support/gateway.js';

@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { sentDocuments, textDocuments, type Documents } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
+import type { Documents, JsonFragment } from '../../src/bytes/index.js';
 import { Json } from '../../src/core/json.js';
-import type { JsonFragment } from '../../src/bytes/fragment.js';
-import { encodeJson } from '../../src/bytes/encode.js';
-import { scanBody } from '../../src/bytes/scan.js';
-import { Owned } from '../../src/bytes/memory.js';
-import { atOnce, type Steps } from '../../src/bytes/steps.js';
+import { encodeJson, openedBody } from '../support/documents.js';
 import { cutToTokens } from '../../src/core/tokens.js';
 import { embeddings } from '../../src/providers/embeddings/openai.js';
 import { defineEmbeddings, type EmbeddingApi } from '../../src/providers/embeddings/rank.js';
@@ -16,7 +13,6 @@ import type {
   UpstreamCall,
   VectorMemory,
 } from '../../src/providers/provider.js';
-import { takeUncounted } from '../support/memory.js';
 import { fc } from '../support/property.js';
 
 const api: EmbeddingApi = {
@@ -57,10 +53,13 @@ function ranked(
       inputs.push(input);
       parts.push(part);
       const data = input.map((text) => ({ embedding: [1, text.length] }));
-      const reading = part.read(new Json({ data }), http);
-      while (reading?.next().done === false);
+      part.read(new Json({ data }), http);
     }
   }
+}
+
+function sentIn(json: string | Buffer): Documents {
+  return openedBody(json).documents({ elements: 'any' }) as Documents;
 }
 
 /** The same texts as they lie in a body, with escapes at will. */
@@ -72,9 +71,7 @@ function sent(texts: readonly string[], isEscaped: boolean): Documents {
       (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
   }
-  const scanned = scanBody(Buffer.from(json));
-  if (scanned === undefined) throw new Error('the body was not split');
-  return sentDocuments(scanned);
+  return sentIn(json);
 }
 
 /** The calls that are due, from whole texts: as many of them in one as fit. */
@@ -157,41 +154,17 @@ describe('texts to embed', () => {
 
   it('that need not be cut are no strings, but the bytes of the body', () => {
     const body = Buffer.from(JSON.stringify({ documents: ['one\n'.repeat(1_000), 'two'] }));
-    const scanned = scanBody(body);
-    if (scanned === undefined) throw new Error('the body was not split');
-
-    const { parts } = ranked({}, sentDocuments(scanned));
+    const { parts } = ranked({}, sentIn(body));
 
     const { input } = parts[0]?.body as { readonly input: readonly JsonFragment[] };
     for (const text of input.slice(1)) expect(text.bytes.buffer).toBe(body.buffer);
-  });
-
-  it('have vectors that are read in steps', () => {
-    const embedding = Array.from({ length: 150_000 }, (_, at) => at + 1);
-    const provider = defineEmbeddings(api, embeddings);
-    const call: UpstreamCall = {
-      ...{ model: 'm', query: 'q', documents: textDocuments(['a', 'b', 'c']), topN: 3 },
-      ...{ options: {}, settings: {} },
-    };
-    const rounds = provider.rounds(call, { vectors: undefined, prompts: () => undefined });
-    const [part] = rounds.next().value as readonly PartCall[];
-    const data = Array.from({ length: 3 }, () => ({ embedding }));
-
-    const reading = part?.read(new Json({ data }), http);
-
-    let steps = 1;
-    while (reading?.next().done === false) steps += 1;
-    expect(steps).toBeGreaterThan(1);
   });
 
   it('are one text however it is written', () => {
     const spellings = ['"a/b é 😀"', '"a\\/b \\u00e9 \\ud83d\\ude00"', '"a/b é \\uD83D\\uDE00"'];
     for (const before of ['', 'x'.repeat(65_533), 'x'.repeat(600)]) {
       const list = spellings.map((json) => json.replace('"', `"${before}`));
-      const scanned = scanBody(Buffer.from(`{"documents":[${list.join(',')},"a\\\\/b"]}`));
-      if (scanned === undefined) throw new Error('the body was not split');
-
-      const { inputs, rows } = ranked({}, sentDocuments(scanned));
+      const { inputs, rows } = ranked({}, sentIn(`{"documents":[${list.join(',')},"a\\\\/b"]}`));
 
       expect(inputs.flat()).toEqual(['the query', `${before}a/b é 😀`, 'a\\/b']);
       expect(new Set(rows.map(({ score }) => score)).size).toBe(2);
@@ -211,7 +184,6 @@ describe('texts to embed', () => {
 });
 
 describe('vectors', () => {
-  takeUncounted();
   const numbers = (length: number) =>
     fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: length, maxLength: length });
   const vector = numbers(3).filter((each) => each.some((value) => Math.abs(value) > 1e-6));
@@ -259,17 +231,17 @@ describe('vectors', () => {
         const rounds = provider.rounds(call, { vectors: kept, prompts: () => undefined });
         let step = rounds.next();
         while (step.done !== true) {
-          // The replies of all calls are read side by side, a step of one and then a step of another.
-          const readings = step.value.map((part) => {
+          // In any order.
+          const left = [...step.value];
+          for (let turn = 0; left.length > 0; turn += 1) {
+            const at = (turns[turn % turns.length] ?? 0) % left.length;
+            const [part] = left.splice(at, 1);
+            if (part === undefined) continue;
             const { input } = JSON.parse(encodeJson(part.body).toString()) as { input: string[] };
             const data = input.map((text) => ({
               embedding: text === 'q' ? query : documents[Number(text.slice(5))],
             }));
-            return part.read(new Json({ data }), http);
-          });
-          for (let turn = 0; readings.length > 0; turn += 1) {
-            const at = (turns[turn % turns.length] ?? 0) % readings.length;
-            if (readings[at]?.next().done !== false) readings.splice(at, 1);
+            part.read(new Json({ data }), http);
           }
           step = rounds.next();
         }
@@ -298,48 +270,16 @@ describe('vectors', () => {
     while (parts.length === 0) parts = rounds.next().value as readonly PartCall[];
     const read = (part: PartCall | undefined, indexes: readonly number[]): void => {
       const data = indexes.map((index, at) => ({ index, embedding: [1, at + 1] }));
-      const steps = part?.read(new Json({ data }), http);
-      if (steps !== undefined) atOnce(steps);
+      part?.read(new Json({ data }), http);
     };
 
     read(parts[0], [0]);
     expect(() => read(parts[1], [0, 0])).toThrow('no embedding of text 1 came back');
     expect(kept.size).toBe(0);
     read(parts[1], [1, 0]);
+    rounds.next();
+    rounds.next();
     expect(kept.size).toBe(2);
-  });
-
-  it('that came before the query wait in memory that is left to others', () => {
-    const embedding = [Array.from({ length: 200_000 }, (_, at) => at + 1)];
-    const { id, title, baseUrl, path, headers, exampleModels } = embeddings;
-    const provider = defineEmbeddings(
-      { ...api, ...many },
-      { id, title, baseUrl, path, headers, exampleModels },
-    );
-    const call: UpstreamCall = {
-      ...{ model: 'm', query: 'q', documents: textDocuments(['a', 'b', 'c']), topN: 3 },
-      ...{ options: {}, settings: {} },
-    };
-    const rounds = provider.rounds(call, { vectors: undefined, prompts: () => undefined });
-    let parts = rounds.next().value as readonly PartCall[];
-    while (parts.length === 0) parts = rounds.next().value as readonly PartCall[];
-    const [query, documents] = parts;
-    const data = (count: number) =>
-      new Json({ data: Array.from({ length: count }, () => ({ embedding })) });
-    const all = (steps: Steps<undefined> | undefined): void => {
-      if (steps !== undefined) atOnce(steps);
-    };
-
-    all(documents?.read(data(3), http));
-    const mine = Owned.uncleared(800_000, () => 0).bytes;
-    all(query?.read(data(1), http));
-    const last = rounds.next();
-
-    expect(last.done).toBe(true);
-    const next = [1, 2].map(() => Owned.uncleared(800_000, () => 0).bytes);
-    expect(next.map(({ buffer }) => buffer)).not.toContain(mine.buffer);
-    expect(new Set(next.map(({ buffer }) => buffer)).size).toBe(2);
-    expect(next.every(({ buffer }) => new Float32Array(buffer)[1] !== 0)).toBe(true);
   });
 });
 

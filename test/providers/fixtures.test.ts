@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonBody } from '../../src/bytes/fragment.js';
-import { encodeJson } from '../../src/bytes/encode.js';
+import type { JsonBody } from '../../src/bytes/index.js';
+import { encodeJson } from '../support/documents.js';
 import { InvalidRankingError, normalizeRanking } from '../../src/core/rerank.js';
 import { allProviders } from '../../src/providers/index.js';
 import type { ComposedProvider, HttpProvider } from '../../src/providers/provider.js';
@@ -84,7 +84,10 @@ async function play(
       });
       return Promise.resolve(rawReply(shown?.reply ?? example.reply ?? {}));
     };
-    reading = await readRounds(provider, call, tools, send, () => T0);
+    reading = await readRounds(provider, call, tools, send, {
+      now: () => T0,
+      pause: () => Promise.resolve(),
+    });
   } else {
     if (example.reply === undefined) return { ...(sent === undefined ? {} : { sent }) };
     reading = readReply(provider, call, rawReply(example.reply), T0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
-import { encodeJson } from '../../src/bytes/encode.js';
+import { textDocuments } from '../../src/core/text-documents.js';
+import { encodeJson } from '../support/documents.js';
 import { baidu } from '../../src/providers/baidu.js';
 import { deepinfra } from '../../src/providers/deepinfra.js';
 import { readPages } from '../../src/providers/pages.js';

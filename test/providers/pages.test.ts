@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { bedrock } from '../../src/providers/bedrock.js';
 import { readPages } from '../../src/providers/pages.js';
 import type { UpstreamCall } from '../../src/providers/provider.js';

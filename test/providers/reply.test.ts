@@ -2,11 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { Json } from '../../src/core/json.js';
 import { documentsIn } from '../support/documents.js';
 import { cohere } from '../../src/providers/cohere.js';
-import { Owned } from '../../src/bytes/memory.js';
+import { withoutLongTexts } from '../../src/bytes/index.js';
 import type { UpstreamCall } from '../../src/providers/provider.js';
 import {
-  isLargeReply,
-  parsedInSteps,
+  MESSAGE_BYTES,
   readErrorMessage,
   readReply,
   type RawReply,
@@ -147,12 +146,6 @@ describe('a large reply', () => {
     [2, 0, 1].map((index) => ({ index, relevance_score: 0.5 - index / 10, ...more(index) }));
   const long = 'Keys are "rotated";\n每九十天 '.repeat(40_000);
 
-  /** As the plain parser would have it. */
-  const plainly = (parsed: RawReply['parsed']) => {
-    const json = parsed?.json;
-    return { ...(json?.value as object), results: json?.field('results').array() };
-  };
-
   function rawOf(text: string, status = 200): RawReply {
     return { status, headers: {}, text, bytes: Buffer.from(text) };
   }
@@ -177,72 +170,16 @@ describe('a large reply', () => {
       'with an error in it',
       JSON.stringify({ error: { message: 'no such model' }, more: long.repeat(2) }),
     ],
-  ])('%s is read in steps as it is in one go', async (_what, text) => {
+  ])('%s reads the same without the texts in it', async (_what, text) => {
     const raw = rawOf(text);
-    let pauses = 0;
-    const pause = () => {
-      pauses += 1;
-      return Promise.resolve();
-    };
-    const parsed = await parsedInSteps(raw, {
-      ...{ mostRows: documents.count, isRanking: false, pause },
-    });
+    const short = await withoutLongTexts(Buffer.from(text));
 
-    expect(isLargeReply(raw)).toBe(true);
-    expect(readReply(cohere, call, parsed, 0)).toStrictEqual(readReply(cohere, call, raw, 0));
-    expect(parsed.parsed).toBeDefined();
-    // A step reads tens of kilobytes.
-    expect(pauses).toBeLessThan(Math.max(100, text.length / 24_576));
-
-    const ranking = await parsedInSteps(raw, {
-      ...{ mostRows: documents.count, isRanking: true, pause },
-    });
+    const reading = readReply(cohere, call, rawOf(short.toString()), 0);
     // Scores are cut out of a text only if there is not much between them.
-    expect({ ...readReply(cohere, call, ranking, 0), written: undefined }).toStrictEqual({
+    expect({ ...reading, written: undefined }).toStrictEqual({
       ...readReply(cohere, call, raw, 0),
       written: undefined,
     });
-  });
-
-  it('leaves its memory to others once all that is needed has been read', async () => {
-    const reply = { results: rows(() => ({ document: { text: long.repeat(2) } })) };
-    const owned = Owned.uncleared(Buffer.byteLength(JSON.stringify(reply)), () => 0);
-    const { bytes } = owned;
-    bytes.write(JSON.stringify(reply));
-    const pause = () => Promise.resolve();
-    const next = () => Owned.uncleared(bytes.length, () => 0).bytes.buffer === bytes.buffer;
-
-    const raw = { ...rawOf(''), bytes, owned };
-    await parsedInSteps(raw, { mostRows: 3, isRanking: false, pause });
-    expect(next()).toBe(false);
-    const { parsed, text } = await parsedInSteps(raw, { mostRows: 3, isRanking: true, pause });
-    expect(next()).toBe(true);
-    bytes.fill(0);
-    const left = { results: rows(() => ({ document: { text: '' } })) };
-    expect(plainly(parsed)).toEqual(left);
-    expect(JSON.parse(text)).toEqual(left);
-  });
-
-  it('makes no strings of the documents in its rows, if these are a ranking', async () => {
-    const reply = { results: rows(() => ({ document: { text: long } })), note: 'a'.repeat(600) };
-    const read = async (isRanking: boolean, status = 200) => {
-      const pause = () => Promise.resolve();
-      const raw = rawOf(JSON.stringify(reply), status);
-      const { parsed } = await parsedInSteps(raw, { mostRows: 3, isRanking, pause });
-      return plainly(parsed);
-    };
-
-    expect(await read(true)).toEqual({
-      ...reply,
-      results: rows(() => ({ document: { text: '' } })),
-    });
-    expect(await read(false)).toEqual(reply);
-    const told = (await read(true, 500)).results as { document: { text: string } }[];
-    for (const { document } of told) {
-      expect(document.text.length).toBeGreaterThan(2_000);
-      expect(long.startsWith(document.text)).toBe(true);
-      expect(document.text.length).toBeLessThan(10_000);
-    }
   });
 
   it.each([
@@ -266,29 +203,10 @@ describe('a large reply', () => {
       }),
     ],
   ])('is told from its beginning, and reads the same: %s', async (_name, status, text) => {
-    const raw = rawOf(text, status);
-    const pause = () => Promise.resolve();
-    const parsed = await parsedInSteps(raw, { mostRows: 3, isRanking: true, pause });
+    const short = await withoutLongTexts(Buffer.from(text), MESSAGE_BYTES);
 
-    const reading = readReply(cohere, call, parsed, 0);
-    expect(isLargeReply(raw)).toBe(true);
-    expect(parsed.text.length).toBeLessThan(100_000);
-    expect(JSON.stringify(parsed.parsed?.json?.value ?? '').length).toBeLessThan(200_000);
-    expect(reading).toStrictEqual(readReply(cohere, call, rawOf(text, status), 0));
-  });
-
-  it('of vectors is large sooner, and has its numbers outside of the heap', async () => {
-    const embedding = Array.from({ length: 5_000 }, (_, at) => at / 7);
-    const raw = rawOf(JSON.stringify({ data: [{ embedding }] }));
-    const pause = () => Promise.resolve();
-    const read = async (hasVectors: boolean) => {
-      const reading = { mostRows: Infinity, isRanking: false, hasVectors, pause };
-      const { parsed } = await parsedInSteps(raw, reading);
-      return parsed?.json?.field('data').item(0).field('embedding').value;
-    };
-
-    expect([isLargeReply(raw, true), isLargeReply(raw, false)]).toEqual([true, false]);
-    expect(await read(true)).toEqual(Float64Array.from(embedding));
-    expect(await read(false)).toEqual(embedding);
+    expect(readReply(cohere, call, rawOf(short.toString(), status), 0)).toStrictEqual(
+      readReply(cohere, call, rawOf(text, status), 0),
+    );
   });
 });

@@ -1,7 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Json } from '../../src/core/json.js';
-import { VectorReader } from '../../src/bytes/vector-reader.js';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import {
   defineComposedProvider,
   type Rounds,
@@ -61,8 +60,10 @@ const answer = (value: unknown, status = 200) => ({
   text: JSON.stringify(value),
 });
 
+const TIME = { now: () => 0, pause: () => Promise.resolve() };
+
 const run = (rounds: () => Rounds, send: SendPart, settings = {}) =>
-  readRounds(providerOf(rounds), { ...call, settings }, tools, send, () => 0);
+  readRounds(providerOf(rounds), { ...call, settings }, tools, send, TIME);
 
 describe('readRounds', () => {
   it('gives every answer to whoever asked, whatever order they come in', async () => {
@@ -176,35 +177,6 @@ describe('readRounds', () => {
       kind: 'failure',
       failure: { kind: 'limit', status: undefined, message: 'too long' },
     });
-  });
-
-  it('leaves the memory of vectors to others once they have been read', async () => {
-    const vectors = new VectorReader(Buffer.from('[]'));
-    const giveBack = jest.spyOn(vectors, 'giveBack');
-    const timesAtReading: number[] = [];
-    const reading = await run(
-      function* (): Rounds {
-        yield [
-          {
-            body: 1,
-            *read() {
-              yield;
-              timesAtReading.push(giveBack.mock.calls.length);
-              return undefined;
-            },
-          },
-        ];
-        return { rows: [] };
-      },
-      () =>
-        Promise.resolve({
-          ...answer({ n: 1 }),
-          parsed: { json: new Json({}), rows: undefined, vectors },
-        }),
-    );
-
-    expect(reading.kind).toBe('ranking');
-    expect([timesAtReading, giveBack.mock.calls.length]).toEqual([[0], 1]);
   });
 
   it('asks for nothing if there is nothing to ask', async () => {

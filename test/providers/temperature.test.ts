@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { findProvider } from '../../src/providers/index.js';
 import type { ComposedProvider } from '../../src/providers/provider.js';
 import { defaultSettings } from '../../src/providers/settings.js';

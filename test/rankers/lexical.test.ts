@@ -2,21 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { fc } from '../support/property.js';
 import { lexicalSlices, scoreLexically } from '../../src/rankers/lexical.js';
 
-function piecesOf(text: string, chars: number): string[] {
-  const pieces: string[] = [];
-  for (let at = 0; at < text.length; at += chars) pieces.push(text.slice(at, at + chars));
-  return pieces;
-}
-
-function sliced(
-  query: string,
-  documents: readonly string[],
-  sliceChars: number,
-  pieceChars = 1_000_000,
-) {
+function sliced(query: string, documents: readonly string[], sliceChars: number) {
   const slices = lexicalSlices(
     query,
-    { count: documents.length, pieces: (index) => piecesOf(documents[index] ?? '', pieceChars) },
+    { count: documents.length, text: (index) => documents[index] ?? '' },
     sliceChars,
   );
   for (let yields = 0; ; yields += 1) {
@@ -405,9 +394,9 @@ describe('slices', () => {
       'moon',
       {
         count: 3,
-        pieces: (index) => {
+        text: (index) => {
           read.push(index);
-          return ['moon '.repeat(1000)];
+          return 'moon '.repeat(1000);
         },
       },
       1024,
@@ -420,30 +409,10 @@ describe('slices', () => {
     expect(read).toEqual([0, 1, 2]);
   });
 
-  test('make the same of a text however it comes', () => {
-    fc.assert(
-      fc.property(someText, fc.integer({ min: 1, max: 3_000 }), (query, pieceChars) => {
-        const documents = [
-          'moon über 星',
-          'cafe\u0301 '.repeat(400),
-          '土\ud83d\ude00a\u0301\u0323'.repeat(300),
-        ];
-
-        const { scores } = sliced(query + ' moon', documents, 1_000, pieceChars);
-
-        expect(scores).toEqual(scoreLexically(query + ' moon', documents));
-      }),
-    );
-  });
-
   test('of two requests may take turns', () => {
     const documents = ['moon über '.repeat(900), 'C++ 土星 '.repeat(900)];
-    const first = lexicalSlices('moon 星', { count: 2, pieces: (i) => [documents[i] ?? ''] }, 1024);
-    const second = lexicalSlices(
-      'über c++',
-      { count: 2, pieces: (i) => [documents[i] ?? ''] },
-      1024,
-    );
+    const first = lexicalSlices('moon 星', { count: 2, text: (i) => documents[i] ?? '' }, 1024);
+    const second = lexicalSlices('über c++', { count: 2, text: (i) => documents[i] ?? '' }, 1024);
     const results: number[][] = [];
 
     for (const running = new Set([first, second]); running.size > 0;) {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load-config.js';
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { LlamaEngine } from '../../src/rankers/llama.js';
 import type { NeuralRequest } from '../../src/rankers/ranker.js';
 import { deferred } from '../support/deferred.js';

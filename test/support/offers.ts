@@ -1,4 +1,4 @@
-import { textDocuments } from '../../src/bytes/documents.js';
+import { textDocuments } from '../../src/core/text-documents.js';
 import type { Channel } from '../../src/core/channel.js';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import type { UpstreamFailure } from '../../src/core/retry.js';

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { partDocuments, type DocumentPart } from '../../src/bytes/documents.js';
+import { documentsOf, type DocumentPart } from '../../src/bytes/index.js';
 import type { RerankOptions } from '../../src/core/rerank.js';
 import type { FaultKind } from '../../src/core/retry.js';
 import { Secret } from '../../src/core/secret.js';
@@ -122,7 +122,7 @@ export function fixtureCall(
   settings: Endpoint['settings'],
   exampleModel: string,
 ): UpstreamCall {
-  const documents = partDocuments(fixtureDocuments(request?.documents ?? FIXTURE_DOCUMENTS));
+  const documents = documentsOf(fixtureDocuments(request?.documents ?? FIXTURE_DOCUMENTS));
   return {
     model: request?.model ?? exampleModel,
     query: request?.query ?? FIXTURE_QUERY,

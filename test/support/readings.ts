@@ -1,11 +1,9 @@
 import { expect } from '@jest/globals';
 import { GatewayError } from '../../src/core/errors.js';
-import type { Documents } from '../../src/bytes/documents.js';
-import type { JsonFragment } from '../../src/bytes/fragment.js';
-import { encodeJson } from '../../src/bytes/encode.js';
-import type { IngressDialect, ParsedRerank } from '../../src/ingress/dialect.js';
-import { IngressRequest } from '../../src/ingress/read.js';
-import { withTexts } from './documents.js';
+import { JsonFragment, writeJson, type Documents } from '../../src/bytes/index.js';
+import { pickFields } from '../../src/providers/dialects.js';
+import { readIn, type IngressDialect, type ParsedRerank } from '../../src/ingress/dialect.js';
+import { echoOf, encodeJson, filled as filledOf, requestOf, withTexts } from './documents.js';
 
 /** What forms make of bodies, so that one way of reading can be compared with another. */
 
@@ -15,59 +13,53 @@ const textOf = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString()
 
 /** All that is asked of documents, each in the same order, so that what one leaves behind meets the next. */
 function viewsOf(documents: Documents, fields: readonly string[]): unknown {
-  const { count, hasImages, hasLoneImages } = documents;
+  const { count, images } = documents;
   const indexes = Array.from({ length: count }, (_, index) => index);
   const rows = Buffer.from(indexes.map((index) => `{"index":${index}}`).join());
   const fieldsOf = (some: Documents): unknown => {
-    const objects = some.count === 0 ? undefined : some.picked(fields);
-    if (objects === undefined) return undefined;
-    const bytes = Buffer.concat([...objects.pieces()]);
-    expect(objects.size).toBe(bytes.length);
-    expect(objects.bytes.equals(bytes)).toBe(true);
-    return textOf(objects);
+    const picked = pickFields({ documents: some, options: { rankFields: fields } });
+    return some.count === 0 || picked === undefined
+      ? undefined
+      : (JSON.parse(encodeJson(picked).toString()) as unknown);
   };
   const odd = indexes.filter((index) => index % 2 === 1);
-  const filled = documents.fillBlanks('-');
+  const filled = filledOf(documents, '-');
   const other = withTexts(documents, [0, 'other "text"']);
+  const alone = documents.pick(undefined, { images: 'none' });
   return {
-    ...{ count, hasImages, hasLoneImages },
+    ...{ count, images },
     texts: textOf(documents.texts()),
     meant: meantBy(documents),
     each: indexes.map((index) => [
       documents.text(index),
-      [...documents.pieces(index)].join(''),
-      documents.beginning(index, 3).slice(0, 3),
-      textOf(documents.textJson(index)),
-      encodeJson(documents.echo(index)).toString(),
+      documents.text(index, 3).slice(0, 3),
+      textOf(new JsonFragment(encodeJson(echoOf(documents, index)))),
     ]),
-    objects: textOf(documents.objects('content')),
     around: [
-      textOf(documents.around('{"a":', '}')),
-      textOf(documents.around((index) => `{"é":${index},"a":`, '}')),
+      textOf(documents.texts('{"a":', '}')),
+      textOf(documents.texts((index) => `{"é":${index},"a":`, '}')),
     ],
     sources: textOf(documents.sources()),
-    echoes: documents.echoes(indexes, rows).toString(),
-    parts: documents.parts(),
+    echoes: JSON.parse(`[${documents.echoes(indexes, rows).toString()}]`) as unknown,
+    bare: JSON.parse(
+      `[${documents.echoes(indexes, rows, { name: 'text', areTexts: true }).toString()}]`,
+    ) as unknown,
     contents: contentsOf(documents),
-    alone: [
-      textOf(documents.withoutImages().texts()),
-      documents.withoutImages().blanks(),
-      meantBy(documents.withoutImages()),
-    ],
+    alone: [textOf(alone.texts()), alone.blanks, meantBy(alone)],
     fields: fieldsOf(documents),
-    blanks: documents.blanks(),
-    filled: [textOf(filled.texts()), textOf(filled.sources()), filled.blanks(), meantBy(filled)],
+    blanks: documents.blanks,
+    filled: [textOf(filled.texts()), textOf(filled.sources()), filled.blanks, meantBy(filled)],
     other: [
       textOf(other.texts()),
       textOf(other.sources()),
-      other.blanks(),
+      other.blanks,
       contentsOf(other),
       meantBy(other),
     ],
     picked: [documents, filled, other].map((all) => {
       const some = all.pick(odd);
-      const texts = [textOf(some.texts()), textOf(some.sources()), some.blanks(), fieldsOf(some)];
-      return [...texts, contentsOf(some), some.hasImages, some.hasLoneImages, meantBy(some)];
+      const texts = [textOf(some.texts()), textOf(some.sources()), some.blanks, fieldsOf(some)];
+      return [...texts, contentsOf(some), some.images, meantBy(some)];
     }),
   };
 }
@@ -82,14 +74,15 @@ function meantBy(documents: Documents): number {
 }
 
 function contentsOf(documents: Documents): unknown {
-  return documents
-    .contents()
-    .map(({ text, image }) => [text && textOf(text), image && textOf(image)]);
+  return Array.from({ length: documents.count }, (_, index) => {
+    const { text, image } = documents.json(index);
+    return [text && textOf(text), image && textOf(image)];
+  });
 }
 
 /** Only the texts of documents, for long ones. */
 export function textsOf(documents: Documents): unknown {
-  return [textOf(documents.texts()), documents.blanks(), meantBy(documents)];
+  return [textOf(documents.texts()), documents.blanks, meantBy(documents)];
 }
 
 /** Halves of characters as they are replaced, since not all that is asked of parsed documents does so. */
@@ -108,8 +101,8 @@ export async function readingOf(
   body: Buffer,
   view = viewsOf,
 ): Promise<Reading> {
-  const request = new IngressRequest(Buffer.from(body), {}, {}, MOST);
-  let wasParsed = false;
+  const request = await requestOf(dialect, Buffer.from(body), {}, {}, MOST);
+  let wasParsed = request.list === undefined;
   const value = request.value.bind(request);
   request.value = () => {
     wasParsed = true;
@@ -117,11 +110,7 @@ export async function readingOf(
   };
   let parsed: ParsedRerank;
   try {
-    parsed = await request.read(
-      () => dialect.lists,
-      () => dialect.parse(request),
-      () => Promise.resolve(),
-    );
+    parsed = await readIn(dialect, request);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { wasParsed, seen: error.message };
@@ -134,7 +123,7 @@ export async function readingOf(
   };
   const asked = { ...rest, documents, returnDocuments: true, model: 'm' };
   const clock = { nowMs: 0, elapsedMs: 0 };
-  const reply = dialect.reply('id', asked, ranking, kept, clock).toString();
+  const reply = (await writeJson(dialect.reply('id', asked, ranking, kept, clock))).toString();
   const views = view(documents, rest.options.rankFields ?? ['text']);
   return { wasParsed, seen: [rest, wellFormed([JSON.parse(reply), views])] };
 }

@@ -1,15 +1,10 @@
 /**
- * Reads lists of objects of numbers, as rankings are, off their bytes, and lists of bare numbers, as vectors are. The host finds the list and copies it into the window
- * piece by piece; the first row sets the form, and all others must have the same bytes around their numbers. The form
- * stays for the next list: an upstream writes all its replies alike. Other values are the same in all rows; or, in a form of
- * the second kind, they are free: JSON of whatever kind, which is judged and passed over.
+ * Reads lists of objects of numbers, as rankings are, off their bytes. The host finds the list and copies it into the window piece by
+ * piece; the first row sets the form, and all others must have the same bytes around their numbers. The form stays for the next
+ * list: an upstream writes all its replies alike. Whatever else there is in a row is the same in all of them.
  */
 
 // Memory: tables, the form, findings, the window, what is written. The host reads these numbers from the exports.
-/** For each number of places behind the point, the upper and the lower half of the inverse power of five. */
-export const POWERS: i32 = 0;
-export const MAX_SCALE: i32 = 60;
-const POWER_SIZE: i32 = 16;
 /** Powers of ten. */
 const TENS: i32 = 976;
 /** What is around the numbers of a row that is written. */
@@ -23,19 +18,11 @@ const MAX_EXACT_SCALE: i32 = 22;
 /** For each part of a row around its numbers, where it begins and ends in `TEXT`. */
 export const PARTS: i32 = 1024;
 const PART_SIZE: i32 = 8;
-/** Of numbers, and of all that is not the same in all rows. */
 const MAX_COLUMNS: i32 = 16;
-/**
- * For each member of the first row: where its key and its value begin and end; instead of where the value begins, one of the
- * kinds below, unless it is the same in all rows. The members of an object follow it, and one whose key begins at 0 ends it.
- */
+/** For each member of the first row: where its key and its value begin and end; the value of a number begins at 0. */
 export const MEMBERS: i32 = 1280;
 const MEMBER_SIZE: i32 = 16;
-// Kinds of values: a number, anything, a number written as a string, an object.
 const COLUMN: i32 = 0;
-const FREE: i32 = 1;
-const SPELLED: i32 = 2;
-const OPEN: i32 = 3;
 const MAX_MEMBERS: i32 = 32;
 /** The first row but for its numbers. */
 const TEXT: i32 = 2048;
@@ -72,13 +59,6 @@ let left: i32 = 0;
 /** Of the form; 0 if there is none. */
 let columns: i32 = 0;
 let members: i32 = 0;
-/** What varies: columns, and free values, each of which has a bit. */
-let slots: i32 = 0;
-let freeSlots: i32 = 0;
-/** Whether what is no number is free, whether objects are then looked into, and how many values may be free. */
-let takesFree: bool = false;
-let looksInto: bool = false;
-let freeLeft: i32 = 0;
 /** Of the last `read`. */
 let numbers: i32 = 0;
 let isNew: bool = false;
@@ -115,19 +95,8 @@ export function prepare(): void {
   store<u16>(MIDDLE, 0x3a22, 17);
 }
 
-/**
- * Begins a list of at most `most` rows, in the form of the last one if it is not forgotten. A new form has free values if
- * `isFree`, and what objects in it have must be the same and of the same kinds in all rows if it `looks` into them; lists may have
- * `mostFree` free values, and more fail.
- */
-export function begin(most: i32, isFree: bool, looks: bool, mostFree: i32): void {
-  takesFree = isFree;
-  looksInto = looks;
-  freeLeft = mostFree;
-  restart(most);
-}
-
-function restart(most: i32): void {
+/** Begins a list of at most `most` rows, in the form of the last one if it is not forgotten. */
+export function begin(most: i32): void {
   state = FIRST_ROW;
   left = most;
   isNew = false;
@@ -146,9 +115,6 @@ export function isOtherForm(): bool {
 }
 export function formColumns(): i32 {
   return columns;
-}
-export function formSlots(): i32 {
-  return slots;
 }
 export function formMembers(): i32 {
   return members;
@@ -217,11 +183,10 @@ export function read(from: i32, to: i32): i32 {
     if (numbers + MAX_COLUMNS > MAX_NUMBERS) return at - WINDOW;
     const before = numbers;
     const unreadBefore = unread;
-    const freeBefore = freeLeft;
     let behind = columns > 0 ? readRow(next, end) : FAILED;
     if (behind < 0 && state == FIRST_ROW) {
       // What it had in common with the form before does not count.
-      restart(left);
+      begin(left);
       numbers = 0;
       unread = 0;
       behind = readFirstRow(next, end);
@@ -229,7 +194,6 @@ export function read(from: i32, to: i32): i32 {
     if (behind == CUT) {
       numbers = before;
       unread = unreadBefore;
-      freeLeft = freeBefore;
       return at - WINDOW;
     }
     if (behind < 0) return fail(behind);
@@ -242,56 +206,6 @@ export function read(from: i32, to: i32): i32 {
     at = behind;
     state = SEPARATOR;
   }
-}
-
-/**
- * The same for a list of bare numbers, from behind its bracket or a comma on. Returns how far it came: to the end of the list if it
- * is over, else to where a number is due. One that is cut by the end of the window is left for the next window.
- */
-export function readList(from: i32, to: i32): i32 {
-  const end = WINDOW + to;
-  store<u8>(end, 0);
-  numbers = 0;
-  unread = 0;
-  state = ROW;
-  let at = WINDOW + from;
-  while (numbers < MAX_NUMBERS) {
-    const unreadBefore = unread;
-    const start = skipSpace(at, end);
-    if (start >= end) break;
-    const behind = readNumber(start, end, 0);
-    if (behind == FAILED) return FAILED;
-    if (behind == CUT) break;
-    const next = skipSpace(behind, end);
-    if (next >= end) {
-      numbers -= 1;
-      unread = unreadBefore;
-      break;
-    }
-    at = next + 1;
-    const byte = load<u8>(next);
-    if (byte == 0x2c) continue;
-    if (byte != 0x5d) return FAILED;
-    state = NOTHING;
-    break;
-  }
-  return at - WINDOW;
-}
-
-/** The position after a string of ASCII without escapes, which begins at `from`. */
-export function plainTextEnd(from: i32, to: i32): i32 {
-  const end = WINDOW + to;
-  for (let at = WINDOW + from + 1; at < end; at += 16) {
-    const bytes = v128.load(at);
-    // As signed numbers, what is not ASCII is below zero.
-    const odd = v128.or(i8x16.lt_s(bytes, i8x16.splat(0x20)), isByte(bytes, 0x5c));
-    const stops = i8x16.bitmask(v128.or(odd, isByte(bytes, 0x22)));
-    if (stops == 0) continue;
-    const stop = at + ctz(stops);
-    if (stop >= end) return CUT;
-    return load<u8>(stop) == 0x22 ? stop + 1 - WINDOW : FAILED;
-  }
-  return CUT;
 }
 
 /**
@@ -367,24 +281,18 @@ function skipSpace(from: i32, end: i32): i32 {
 function readRow(start: i32, end: i32): i32 {
   let at = start;
   let column: i32 = 0;
-  for (let slot: i32 = 0; slot <= slots; slot += 1) {
-    const text: i32 = load<i32>(PARTS + slot * PART_SIZE);
-    const length = load<i32>(PARTS + slot * PART_SIZE, 4) - text;
+  while (true) {
+    const text: i32 = load<i32>(PARTS + column * PART_SIZE);
+    const length = load<i32>(PARTS + column * PART_SIZE, 4) - text;
     if (at + length > end) return CUT;
     // A branch, so that nothing waits for it: what follows is nearly always there.
     if (!isSame(text, at, length)) return FAILED;
     at += length;
-    if (slot == slots) break;
-    if (((freeSlots >> slot) & 1) == 0) {
-      at = readNumber(at, end, column);
-      column += 1;
-    } else {
-      if (state == FIRST_ROW && spellsNumber(at, end)) return FAILED;
-      at = skipValue(at, end);
-    }
+    if (column == columns) return at;
+    at = readNumber(at, end, column);
     if (at < 0) return at;
+    column += 1;
   }
-  return at;
 }
 
 /** Whether the bytes of two places are the same. */
@@ -407,19 +315,15 @@ function readFirstRow(start: i32, end: i32): i32 {
   isNew = true;
   columns = 0;
   members = 0;
-  slots = 0;
-  freeSlots = 0;
   // Where the current part begins in the window, and in the kept text.
   let part = start;
   let text = TEXT;
   let width: i32 = 0;
-  /** Of the row's own members, not of objects in it. */
-  let hasNumber = false;
-  let depth: i32 = 0;
   let at = skipSpace(start + 1, end);
   while (true) {
-    const member = nextMember();
-    if (member < 0) return FAILED;
+    if (members == MAX_MEMBERS) return FAILED;
+    const member = MEMBERS + members * MEMBER_SIZE;
+    members += 1;
     const keyEnd = endOfKey(at, end);
     if (keyEnd < 0) return keyEnd;
     store<i32>(member, at + 1 - WINDOW);
@@ -430,84 +334,33 @@ function readFirstRow(start: i32, end: i32): i32 {
     at = skipSpace(at + 1, end);
     if (at >= end) return CUT;
     const byte = load<u8>(at);
-    if (looksInto && byte == 0x7b && depth < MAX_INNER) {
-      const inner = skipSpace(at + 1, end);
-      if (inner >= end) return CUT;
-      if (load<u8>(inner) != 0x7d) {
-        store<i32>(member, OPEN, 8);
-        depth += 1;
-        at = inner;
-        continue;
-      }
-    }
-    const spelled = byte == 0x22 ? endOfSpelled(at + 1, end) : FAILED;
-    if (spelled == CUT) return CUT;
-    const isNumber = spelled > 0 || byte == 0x2d || isDigit(byte);
-    if (isNumber || takesFree) {
-      if (slots == MAX_COLUMNS) return FAILED;
-      store<i32>(member, spelled > 0 ? SPELLED : isNumber ? COLUMN : FREE, 8);
-      // The quotes around a number are parts of what is around it.
-      if (spelled > 0) at += 1;
-      text = keep(slots, part, at, text);
+    if (byte == 0x2d || isDigit(byte)) {
+      if (width == MAX_COLUMNS) return FAILED;
+      store<i32>(member, COLUMN, 8);
+      text = keep(width, part, at, text);
       if (text == FAILED) return FAILED;
-      if (isNumber) {
-        part = readNumber(at, end, width);
-        width += 1;
-        if (depth == 0) hasNumber = true;
-      } else {
-        // Whoever reads the row has to look at it.
-        if (spellsNumber(at, end)) return FAILED;
-        part = skipValue(at, end);
-        freeSlots |= 1 << slots;
-      }
+      part = readNumber(at, end, width);
       if (part < 0) return part;
-      slots += 1;
-      at = spelled > 0 ? part + 1 : part;
+      width += 1;
+      at = part;
     } else {
       store<i32>(member, at - WINDOW, 8);
       at = endOfConstant(byte, at, end);
       if (at < 0) return at;
       store<i32>(member, at - WINDOW, 12);
     }
-    let behind: u8;
-    while (true) {
-      at = skipSpace(at, end);
-      if (at >= end) return CUT;
-      behind = load<u8>(at);
-      at += 1;
-      if (behind != 0x7d || depth == 0) break;
-      depth -= 1;
-      const last = nextMember();
-      if (last < 0) return FAILED;
-      store<i32>(last, 0);
-    }
+    at = skipSpace(at, end);
+    if (at >= end) return CUT;
+    const behind = load<u8>(at);
+    at += 1;
     if (behind == 0x7d) break;
     if (behind != 0x2c) return FAILED;
     at = skipSpace(at, end);
   }
-  if (!hasNumber) return NO_NUMBER;
-  if (keep(slots, part, at, text) == FAILED) return FAILED;
+  if (width == 0) return NO_NUMBER;
+  if (keep(width, part, at, text) == FAILED) return FAILED;
   columns = width;
   return at;
-}
-
-/** How deeply objects in a row are looked into. */
-const MAX_INNER: i32 = 2;
-
-/** Where the next member of the form is kept. */
-function nextMember(): i32 {
-  if (members == MAX_MEMBERS) return FAILED;
-  members += 1;
-  return MEMBERS + (members - 1) * MEMBER_SIZE;
-}
-
-/** The position of the quote behind a number that a string consists of. */
-function endOfSpelled(start: i32, end: i32): i32 {
-  if (start >= end) return CUT;
-  const first = load<u8>(start);
-  if (first != 0x2d && !isDigit(first)) return FAILED;
-  const at = skipBare(first, start, end);
-  return at < 0 || load<u8>(at) == 0x22 ? at : FAILED;
 }
 
 /** Keeps a part of the form; returns where the next one is kept. */
@@ -557,243 +410,12 @@ function endOfConstant(first: u8, start: i32, end: i32): i32 {
   return CUT;
 }
 
-/** Whether a value is a string that begins with nothing but what numbers are written with, to its end or for long. */
-function spellsNumber(start: i32, end: i32): bool {
-  if (load<u8>(start) != 0x22) return false;
-  let at = start + 1;
-  while (at < end && at - start <= MAX_CONSTANT && isOfNumber(load<u8>(at))) at += 1;
-  return at >= end || at - start > MAX_CONSTANT || (load<u8>(at) == 0x22 && at > start + 1);
-}
-
-function isOfNumber(byte: u8): bool {
-  return (
-    isDigit(byte) ||
-    byte == 0x20 ||
-    byte == 0x2b ||
-    byte == 0x2d ||
-    byte == 0x2e ||
-    (byte | 0x20) == 0x65
-  );
-}
-
-/** Deeper values are left to the plain parser: each level takes one bit. */
-const MAX_DEPTH: i32 = 60;
-
-/** The position after any value. */
-function skipValue(start: i32, end: i32): i32 {
-  let at = start;
-  let depth: i32 = 0;
-  /** Whether each level is an object; the innermost is the lowest bit. */
-  let objects: u64 = 0;
-  while (true) {
-    freeLeft -= 1;
-    if (freeLeft < 0) return FAILED;
-    if (at >= end) return CUT;
-    const byte = load<u8>(at);
-    if (byte == 0x7b || byte == 0x5b) {
-      if (depth == MAX_DEPTH) return FAILED;
-      const isObject = byte == 0x7b;
-      at = skipSpace(at + 1, end);
-      if (at >= end) return CUT;
-      if (load<u8>(at) != (isObject ? 0x7d : 0x5d)) {
-        depth += 1;
-        objects = (objects << 1) | (isObject ? 1 : 0);
-        if (isObject) {
-          at = skipKey(at, end);
-          if (at < 0) return at;
-        }
-        continue;
-      }
-      at += 1;
-    } else {
-      at = byte == 0x22 ? skipString(at, end) : skipBare(byte, at, end);
-      if (at < 0) return at;
-    }
-    // What closes behind it, and the comma before the next.
-    while (true) {
-      if (depth == 0) return at;
-      at = skipSpace(at, end);
-      if (at >= end) return CUT;
-      const behind = load<u8>(at);
-      const isObject = (objects & 1) == 1;
-      at += 1;
-      if (behind == 0x2c) {
-        at = skipSpace(at, end);
-        if (isObject) {
-          at = skipKey(at, end);
-          if (at < 0) return at;
-        }
-        break;
-      }
-      if (behind != (isObject ? 0x7d : 0x5d)) return FAILED;
-      depth -= 1;
-      objects >>= 1;
-    }
-  }
-}
-
-/** The position of the value behind a key. */
-function skipKey(start: i32, end: i32): i32 {
-  if (start >= end) return CUT;
-  if (load<u8>(start) != 0x22) return FAILED;
-  const keyEnd = skipString(start, end);
-  if (keyEnd < 0) return keyEnd;
-  const colon = skipSpace(keyEnd, end);
-  if (colon >= end) return CUT;
-  return load<u8>(colon) == 0x3a ? skipSpace(colon + 1, end) : FAILED;
-}
-
-/** The position after a word or a number. */
-function skipBare(first: u8, start: i32, end: i32): i32 {
-  if (first != 0x2d && !isDigit(first)) return endOfConstant(first, start, end);
-  let at = first == 0x2d ? start + 1 : start;
-  const whole = at;
-  at = skipDigits(at);
-  if (at > whole + 1 && load<u8>(whole) == 0x30) return FAILED;
-  if (at == whole) return at >= end ? CUT : FAILED;
-  if (load<u8>(at) == 0x2e) {
-    const digits = at + 1;
-    at = skipDigits(digits);
-    if (at == digits) return at >= end ? CUT : FAILED;
-  }
-  if ((load<u8>(at) | 0x20) == 0x65) {
-    at += 1;
-    if (load<u8>(at) == 0x2b || load<u8>(at) == 0x2d) at += 1;
-    const digits = at;
-    at = skipDigits(digits);
-    if (at == digits) return at >= end ? CUT : FAILED;
-  }
-  return at >= end ? CUT : at;
-}
-
-function skipDigits(from: i32): i32 {
-  let at = from;
-  while (isDigit(load<u8>(at))) at += 1;
-  return at;
-}
-
-/** Every second lane: adding to a run of backslashes carries through it, and tells by this whether it is odd. */
-const ODD_LANES: u64 = 0xaaaaaaaaaaaaaaaa;
-/** By their lower halves, what makes an escape with a backslash, but for quotes and `b`. */
-const LETTERS = i8x16(-1, -1, 0x72, -1, 0x74, -1, 0x66, -1, -1, -1, -1, -1, 0x5c, -1, 0x6e, 0x2f);
-
-/**
- * The position after the string that begins at `start`. Sixty-four bytes are one word of bits of each kind, as in the scanner, so
- * that text full of escapes takes hardly longer than other text.
- */
-function skipString(start: i32, end: i32): i32 {
-  let at = start + 1;
-  while (at < end) {
-    const a = v128.load(at);
-    const b = v128.load(at, 16);
-    const c = v128.load(at, 32);
-    const d = v128.load(at, 48);
-    const slashes = bitsOf(isByte(a, 0x5c), isByte(b, 0x5c), isByte(c, 0x5c), isByte(d, 0x5c));
-    const quotes = bitsOf(isByte(a, 0x22), isByte(b, 0x22), isByte(c, 0x22), isByte(d, 0x22));
-    const controls = bitsOf(isControl(a), isControl(b), isControl(c), isControl(d));
-    let stops = quotes | controls;
-    let others: u64 = 0;
-    let size: i32 = 64;
-    if (slashes != 0) {
-      // Where each escape begins, and the character behind each: in a run of backslashes, every second one is escaped.
-      const codes = (((slashes << 1) | ODD_LANES) - slashes) ^ ODD_LANES;
-      const escapes = codes & slashes;
-      const escaped = codes ^ slashes;
-      stops = (quotes & ~escaped) | controls;
-      others = escaped & ~(quotes | bitsOf(isLetter(a), isLetter(b), isLetter(c), isLetter(d)));
-      // What the last backslash escapes is in the next bytes, which begin with it.
-      size -= (escapes >>> 63) as i32;
-    }
-    const first = ctz(stops | others) as i32;
-    if (first == 64) {
-      at += size;
-    } else if (((others >>> first) & 1) == 1) {
-      // Not one of two bytes; or what seems to be escaped is behind the end.
-      if (at + first > end) return CUT;
-      at = skipEscapes(at + first - 1, end);
-      if (at < 0) return at;
-    } else {
-      at += first;
-      if (at >= end) return CUT;
-      return load<u8>(at) == 0x22 ? at + 1 : FAILED;
-    }
-  }
-  return CUT;
-}
-
-/** A bit for each byte of the four that is all ones. */
-function bitsOf(a: v128, b: v128, c: v128, d: v128): u64 {
-  const low = (i8x16.bitmask(a) | (i8x16.bitmask(b) << 16)) as u32 as u64;
-  const high = (i8x16.bitmask(c) | (i8x16.bitmask(d) << 16)) as u32 as u64;
-  return low | (high << 32);
-}
-
-function isByte(bytes: v128, byte: u8): v128 {
-  return i8x16.eq(bytes, i8x16.splat(byte));
-}
-
-function isControl(bytes: v128): v128 {
-  return i8x16.lt_u(bytes, i8x16.splat(0x20));
-}
-
-/** Whether each makes an escape with a backslash alone: no two of them end in the same four bits. */
-function isLetter(bytes: v128): v128 {
-  return v128.or(
-    i8x16.eq(i8x16.swizzle(LETTERS, v128.and(bytes, i8x16.splat(0x0f))), bytes),
-    isByte(bytes, 0x62),
-  );
-}
-
-/** The bytes that every two escapes of six bytes have in common. */
-const PAIR_OF_HEADS = i8x16(0x5c, 0x75, 0, 0, 0, 0, 0x5c, 0x75, 0, 0, 0, 0, 0, 0, 0, 0);
-
-/** The position after the escapes at `start`, of which there is one at least. */
-function skipEscapes(start: i32, end: i32): i32 {
-  let at = start;
-  do {
-    if (at + 1 >= end) return CUT;
-    switch (load<u8>(at, 1)) {
-      case 0x22: // "
-      case 0x5c: // \
-      case 0x2f: // /
-      case 0x62: // b
-      case 0x66: // f
-      case 0x6e: // n
-      case 0x72: // r
-      case 0x74: // t
-        at += 2;
-        break;
-      case 0x75: {
-        // The first escape and, if it is of the same kind, the next.
-        const bytes = v128.load(at);
-        const heads = i8x16.bitmask(i8x16.eq(bytes, PAIR_OF_HEADS)) & 0b000011000011;
-        const found = heads | (i8x16.bitmask(areHex(bytes)) & 0b111100111100);
-        if ((found & 0b111111) != 0b111111) return at + 6 > end ? CUT : FAILED;
-        if (at + 6 > end) return CUT;
-        at += found == 0b111111111111 && at + 12 <= end ? 12 : 6;
-        break;
-      }
-      default:
-        return FAILED;
-    }
-  } while (at < end && load<u8>(at) == 0x5c);
-  return at;
-}
-
-function areHex(bytes: v128): v128 {
-  const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
-  const lower = v128.or(bytes, i8x16.splat(0x20));
-  return v128.or(digits, i8x16.lt_u(i8x16.sub(lower, i8x16.splat(0x61)), i8x16.splat(6)));
-}
-
 function isDigit(byte: u8): bool {
   return byte >= 0x30 && byte <= 0x39;
 }
 
 /** More digits may not fit 64 bits. */
 const MAX_DIGITS: i32 = 19;
-/** Numbers of fewer digits are exact as doubles. */
-const MAX_EXACT_DIGITS: i32 = 16;
 /** No engine writes a longer number than `-1.2345678901234567e-308`. */
 const MAX_WRITTEN: i32 = 24;
 /** Up to here a double holds every integer. */
@@ -801,7 +423,7 @@ const MAX_EXACT: u64 = 9007199254740992;
 
 /**
  * Reads a number of JSON's grammar, to the bit as the engine would; returns the position after it. Nearly all have a few digits,
- * or are below one and have no more places than 64 bits hold: nothing else has to be asked of these.
+ * or are below one and have few places: nothing else has to be asked of these.
  */
 function readNumber(start: i32, end: i32, column: i32): i32 {
   const word = load<u64>(start) ^ ZEROS;
@@ -823,12 +445,7 @@ function readNumber(start: i32, end: i32, column: i32): i32 {
     const behind = start + 2 + scale;
     if (scale < MAX_DIGITS && isBehind(behind, end)) {
       fractionSeen |= 1 << column;
-      // Rounds once where both sides are exact, and so few places never leave it open which double is nearest.
-      const size =
-        scale < MAX_EXACT_DIGITS
-          ? (places as f64) / load<f64>(EXACT + scale * 8)
-          : nearestDouble(places, scale);
-      return keepNumber(size, start, behind);
+      return keepNumber(quotientOf(places, scale), start, behind);
     }
   } else if (whole > 0 && whole < 8 && (load<u8>(start) != 0x30 || whole == 1)) {
     const behind = start + whole;
@@ -838,6 +455,13 @@ function readNumber(start: i32, end: i32, column: i32): i32 {
     }
   }
   return readAnyNumber(start, end, column);
+}
+
+/** A number with so many places behind its point; NaN where it has more digits than a double holds, which the host reads. */
+function quotientOf(digits: u64, scale: i32): f64 {
+  if (digits > MAX_EXACT || scale < 0 || scale > MAX_EXACT_SCALE) return NaN;
+  // Rounds once, since both sides are exact.
+  return (digits as f64) / load<f64>(EXACT + scale * 8);
 }
 
 /** How many digits `withMore` has added. */
@@ -859,6 +483,7 @@ function isBehind(at: i32, end: i32): bool {
 
 /** Keeps a number and where it is; returns the position after it. */
 function keepNumber(size: f64, start: i32, behind: i32): i32 {
+  if (isNaN(size)) unread += 1;
   store<f64>(NUMBERS + numbers * 8, size);
   const place = PLACES + numbers * PLACE_SIZE;
   store<u16>(place, (start - WINDOW) as u16);
@@ -906,19 +531,8 @@ function readAnyNumber(start: i32, end: i32, column: i32): i32 {
   if (isWhole) wholeSeen |= 1 << column;
   else fractionSeen |= 1 << column;
   if ((isNegative && value == 0) || at - start > MAX_WRITTEN) isStrange = true;
-  // Zeros in front are no digits: nineteen of `0.0012…` are as many as a double has.
-  if (count > MAX_DIGITS) count -= zerosFrom(first);
-  const size = count <= MAX_DIGITS ? nearestDouble(value, scale) : NaN;
-  if (isNaN(size)) unread += 1;
+  const size = count <= MAX_DIGITS ? quotientOf(value, scale) : NaN;
   return keepNumber(isNegative ? -size : size, start, at);
-}
-
-/** How many zeros a number begins with, on both sides of its point. */
-function zerosFrom(first: i32): i32 {
-  if (load<u8>(first) != 0x30) return 0;
-  let at = first + 2;
-  while (load<u8>(at) == 0x30) at += 1;
-  return at - first - 1;
 }
 
 /** The digits of the current number so far. */
@@ -959,56 +573,4 @@ function numberOf(digits: u64): u64 {
       ((pairs >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >>
     32
   );
-}
-
-/**
- * The double that is nearest to `value` with the point moved `scale` places, by Eisel and Lemire's way; NaN where that does not
- * tell.
- */
-function nearestDouble(value: u64, scale: i32): f64 {
-  if (value == 0) return 0;
-  if (scale == 0 && value <= MAX_EXACT) return value as f64;
-  if (scale <= 0 || scale > MAX_SCALE) return NaN;
-  // Rounds once, since both sides are exact.
-  if (value <= MAX_EXACT && scale <= MAX_EXACT_SCALE) {
-    return (value as f64) / load<f64>(EXACT + scale * 8);
-  }
-  const power = POWERS + scale * POWER_SIZE;
-  const zeros = clz(value);
-  const shifted = value << zeros;
-  const upperPower = load<u64>(power);
-  let high = upperProduct(shifted, upperPower);
-  let low = shifted * upperPower;
-  if ((high & 0x1ff) == 0x1ff) {
-    const more = upperProduct(shifted, load<u64>(power, 8));
-    low += more;
-    if (more > low) high += 1;
-    // Only beyond this many places may the next bits change what is known.
-    if (low == 0xffffffffffffffff && scale > 27) return NaN;
-  }
-  const upper = high >> 63;
-  const shift = upper + 9;
-  let mantissa = high >> shift;
-  let exponent: i64 = (((217706 * -scale) >> 16) + 63) as i64;
-  exponent += (upper as i64) - (zeros as i64) + 1023;
-  // Halfway between two doubles: the even one.
-  if (low <= 1 && scale <= 4 && (mantissa & 3) == 1 && mantissa << shift == high) mantissa &= ~1;
-  mantissa += mantissa & 1;
-  mantissa >>= 1;
-  if (mantissa >= 0x20000000000000) {
-    mantissa = 0x10000000000000;
-    exponent += 1;
-  }
-  return reinterpret<f64>((mantissa & 0xfffffffffffff) | ((exponent as u64) << 52));
-}
-
-/** The upper half of the product of two numbers of 64 bits. */
-function upperProduct(one: u64, other: u64): u64 {
-  const oneLow = one & 0xffffffff;
-  const oneHigh = one >> 32;
-  const otherLow = other & 0xffffffff;
-  const otherHigh = other >> 32;
-  const middle = oneHigh * otherLow + ((oneLow * otherLow) >> 32);
-  const cross = oneLow * otherHigh + (middle & 0xffffffff);
-  return oneHigh * otherHigh + (middle >> 32) + (cross >> 32);
 }

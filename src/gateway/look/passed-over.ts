@@ -118,7 +118,7 @@ function misfitting(
 ): PassedOver {
   if (limit === 'images') return passed(channel, 'no_images', 'It does not take images.');
   if (limit === 'documents') {
-    const most = documents.hasImages ? room.documentsWithImages : room.documents;
+    const most = documents.images !== 'none' ? room.documentsWithImages : room.documents;
     const message = `It takes ${most ?? 0} documents at most; the request has ${documents.count}.`;
     return passed(channel, 'too_many_documents', message);
   }

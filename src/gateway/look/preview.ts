@@ -1,4 +1,4 @@
-import { EnclosedJson } from '../../bytes/enclosed.js';
+import { JsonFragment } from '../../bytes/index.js';
 import type { Outgoing } from '../../core/explanation.js';
 import { mapValues } from '../../core/records.js';
 import { Secret } from '../../core/secret.js';
@@ -68,7 +68,7 @@ function outgoingOf(
   { origin, path, method, headers, body }: UpstreamRequest,
 ): Outgoing {
   // Not copied: it may be as large as a body is.
-  const whole = body instanceof EnclosedJson ? body.joined() : body;
+  const whole = body instanceof JsonFragment ? body.bytes : body;
   const bytes = Buffer.isBuffer(whole) ? whole : Buffer.from(whole ?? '');
   return {
     url: withoutSecrets(origin + path, route),

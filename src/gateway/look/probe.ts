@@ -1,6 +1,6 @@
 import { own } from '../../core/records.js';
 import type { Channel } from '../../core/channel.js';
-import { textDocuments } from '../../bytes/documents.js';
+import { textDocuments } from '../../core/text-documents.js';
 import {
   judgeRanking,
   PROBE_DOCUMENTS,

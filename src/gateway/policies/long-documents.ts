@@ -1,16 +1,14 @@
-import type { Documents } from '../../bytes/documents.js';
-import { NewTexts } from '../../bytes/written-texts.js';
+import type { Documents } from '../../bytes/index.js';
 import { bestPassages, passageList } from '../../core/passages.js';
-import { inSteps, Pace, type Steps } from '../../bytes/steps.js';
 import {
   cutToTokens,
   leastTokens,
+  leastTokensOfJson,
   mayExceed,
   maySurelyExceed,
   mostTokens,
   unitsBeyond,
 } from '../../core/tokens.js';
-import { nextTurn } from '../../bytes/turns.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Reads } from '../rank.js';
 
 /** What a tokenizer puts around a query and a document. */
@@ -37,10 +35,9 @@ export const longDocuments: Layer<Attempt> = (next) => (offer, job) => {
   const room = roomFor(job.query, reads);
   const suspects = suspectsOf(job.documents, room, mayExceed);
   if (suspects.length === 0) return next(offer, job);
-  return inSteps(longOnes(job.documents, suspects, room), nextTurn).then((long) => {
-    if (long.length === 0) return next(offer, job);
-    return isChunked ? byPassages(next, offer, job, long, room) : cut(next, offer, job, long, room);
-  });
+  const long = longOnes(job.documents, suspects, room);
+  if (long.length === 0) return next(offer, job);
+  return isChunked ? byPassages(next, offer, job, long, room) : cut(next, offer, job, long, room);
 };
 
 /** Says so where the provider cuts a document that is surely longer than what is read of it. */
@@ -58,19 +55,18 @@ function toldIfLong(
   const room = roomBeside(leastTokens(query, pairTokens));
   const suspects = suspectsOf(job.documents, room, maySurelyExceed);
   if (suspects.length === 0) return next(offer, job);
-  return inSteps(hasSurelyLong(job.documents, suspects, room), nextTurn).then((isLong) =>
-    isLong ? told(next(offer, job)) : next(offer, job),
-  );
+  const isLong = suspects.some((index) => isSurelyLong(documents, index, room));
+  return isLong ? told(next(offer, job)) : next(offer, job);
 }
 
-async function cut(
+function cut(
   next: Attempt,
   offer: Offer,
   job: Job,
   long: readonly number[],
   room: number,
 ): Promise<AttemptOutcome> {
-  const documents = await inSteps(cutOnes(job.documents, long, room), nextTurn);
+  const documents = cutOnes(job.documents, long, room);
   return told(next(offer, { ...job, documents }));
 }
 
@@ -81,8 +77,7 @@ async function byPassages(
   long: readonly number[],
   room: number,
 ): Promise<AttemptOutcome> {
-  const cutUp = await inSteps(passageList(job.documents, long, room), nextTurn);
-  const { documents, of, isCut } = cutUp;
+  const { documents, of, isCut } = passageList(job.documents, long, room);
   // Several passages of one document may be the best: all must be returned.
   const asked = next(offer, { ...job, documents, topN: documents.count });
   const outcome = await (isCut ? told(asked) : asked);
@@ -101,8 +96,7 @@ function roomFor(query: string, { pairTokens, documentTokens }: Reads): number {
 
 /** Documents that may be longer by their bytes: others need no count. */
 function suspectsOf(documents: Documents, room: number, may: typeof mayExceed): number[] {
-  // Nearly always none is: to ask for each would take longer than looking for the longest.
-  if (!may(documents.sizeBytes, room) || !may(documents.longestBytes(), room)) return [];
+  if (!may(documents.sizeBytes, room)) return [];
   const suspects: number[] = [];
   for (let index = 0; index < documents.count; index += 1) {
     if (may(documents.textBytes(index), room)) suspects.push(index);
@@ -111,44 +105,27 @@ function suspectsOf(documents: Documents, room: number, may: typeof mayExceed): 
 }
 
 /** Of the suspects those that may be longer; an image counts by tokens of its own. */
-function* longOnes(
-  documents: Documents,
-  suspects: readonly number[],
-  room: number,
-): Steps<number[]> {
-  const long: number[] = [];
-  const pace = new Pace();
-  for (const index of suspects) {
-    const beginning = documents.beginning(index, unitsBeyond(room));
-    if (mostTokens(beginning, room) > room) long.push(index);
-    if (pace.fills(beginning.length)) yield;
-  }
-  return long;
+function longOnes(documents: Documents, suspects: readonly number[], room: number): number[] {
+  return suspects.filter(
+    (index) => mostTokens(documents.text(index, unitsBeyond(room)), room) > room,
+  );
 }
 
-function* hasSurelyLong(
-  documents: Documents,
-  suspects: readonly number[],
-  room: number,
-): Steps<boolean> {
-  const pace = new Pace();
-  for (const index of suspects) {
-    if ((yield* documents.leastTokens(index, room, pace)) > room) return true;
-  }
-  return false;
+function isSurelyLong(documents: Documents, index: number, room: number): boolean {
+  const { text } = documents.json(index);
+  return text !== undefined && leastTokensOfJson(text.bytes, room) > room;
 }
 
 /** The documents, of which those at `long` have no more tokens than there is room for. */
-function* cutOnes(documents: Documents, long: readonly number[], room: number): Steps<Documents> {
-  const texts = new NewTexts();
-  const pace = new Pace();
+function cutOnes(documents: Documents, long: readonly number[], room: number): Documents {
+  const texts = new Map<number, string>();
   for (const index of long) {
-    const beginning = documents.beginning(index, unitsBeyond(room));
+    const beginning = documents.text(index, unitsBeyond(room));
     const isIndented = beginning.trimStart() !== beginning;
     const text = isIndented ? documents.text(index).trimStart() : beginning;
-    if (pace.fills(text.length + texts.set(index, cutToTokens(text, room)))) yield;
+    texts.set(index, cutToTokens(text, room));
   }
-  return yield* documents.withTextsInSteps(texts);
+  return documents.pick(undefined, { texts });
 }
 
 async function told(asked: Promise<AttemptOutcome>): Promise<AttemptOutcome> {

@@ -1,7 +1,5 @@
 import { mergeWindows, sumUsage, surelyFits, windowsOf, type Window } from '../../core/split.js';
 import { FAULTS } from '../../core/retry.js';
-import { atOnce, inSteps } from '../../bytes/steps.js';
-import { nextTurn } from '../../bytes/turns.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Ranking } from '../rank.js';
 
 export interface SplitOptions {
@@ -81,14 +79,14 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
       const most = Math.min(limits.documents ?? Infinity, learned.get(keyOf(offer)) ?? Infinity);
       const within = { ...limits, documents: Number.isFinite(most) ? most : undefined };
       if (!surelyFits(job.documents, job.query, within)) {
-        const windows = await inSteps(windowsOf(job.documents, job.query, within), nextTurn);
+        const windows = windowsOf(job.documents, job.query, within);
         if (windows.length > 1) return inWindows(offer, job, windows);
       }
       const outcome = await next(offer, job);
       const { count } = job.documents;
       if (!isTooLarge(outcome) || count < 2) return outcome;
       const half = Math.ceil(count / 2);
-      const halves = atOnce(windowsOf(job.documents, '', { ...UNLIMITED, documents: half }));
+      const halves = windowsOf(job.documents, '', { ...UNLIMITED, documents: half });
       const halved = await inWindows(offer, job, halves);
       // What failed for another reason is soon tried again, but not with what the channel has just refused.
       if (!isTooLarge(halved)) learn(offer, half);

@@ -5,7 +5,6 @@ import { readDespiteFailedWrites } from './failed-writes.js';
 import { readWhileNotHeld } from './holding.js';
 import { Intake } from './intake.js';
 import { watchWrites } from './outlet.js';
-import { writeInPieces } from './writes.js';
 
 /** Why an address must not be connected to, as the end of a sentence; `undefined` if it may. */
 export type JudgeAddress = (address: string) => string | undefined;
@@ -61,7 +60,6 @@ export function createConnector(
         intake?.serve(socket);
         skipInterimReplies(socket);
         readWhileNotHeld(socket);
-        writeInPieces(socket);
         readDespiteFailedWrites(socket);
         watchWrites(socket);
       }

@@ -1,8 +1,5 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { Gathering } from '../../bytes/gathering.js';
-import { copyBytes, NO_BYTES, Owned } from '../../bytes/memory.js';
-import { arriveInTurns } from '../../bytes/turns.js';
 import type { RawReply } from '../../providers/reply.js';
 import { awaitReply, hasBroken } from './connector.js';
 import { hasFailedWrites } from './failed-writes.js';
@@ -17,9 +14,6 @@ import { asTransportError } from './transport-error.js';
 
 /** Connections that have delivered a reply: the other side may close such a connection while it is idle. */
 const proven = new WeakSet<object>();
-
-/** Replies from this size on are kept in memory of their own, in one piece if their length is known. */
-const LARGE_BYTES = 1_048_576;
 
 export interface ReplyLimits {
   readonly maxBytes: number;
@@ -45,13 +39,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #status = 0;
   #headers: RawReply['headers'] = {};
   #inflation: Inflation | undefined;
-  /** Of a large reply whose length is known. */
-  #whole: Owned | undefined;
-  /** The room taken for it. */
-  #aheadBytes = 0;
-  #first: Buffer | undefined;
-  /** Of a reply in several pieces whose length is not known, or is small. */
-  #gathering: Gathering | undefined;
+  /** Of the reply. */
+  #pieces: Buffer[] = [];
   /** Bytes as received, and bytes of the reply itself: they differ only if it was compressed. */
   #rawBytes = 0;
   #bytes = 0;
@@ -118,14 +107,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     this.#started = true;
     this.#status = status;
     this.#headers = flatten(headers);
-    const { 'content-length': length, 'content-encoding': encoding } = this.#headers;
-    const bytes = Number(length ?? 0);
-    const isLarge = bytes > LARGE_BYTES && bytes <= this.#limits.maxBytes;
-    // Pieces of a large reply are joined as they arrive: joining all at once would hold up others.
-    if (isLarge && encoding === undefined && this.#mayTakeAhead(bytes)) {
-      this.#whole = Owned.uncleared(bytes);
-      this.#aheadBytes = bytes;
-    }
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -135,22 +116,21 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     const inflation = this.#inflation;
     if (inflation === undefined) {
       this.#keep(chunk);
-      if (this.#rawBytes > LARGE_BYTES) this.#hold(arriveInTurns);
     } else if (this.#rawBytes > this.#limits.maxBytes) {
       this.#fail(new TransportError('unreadable', 'the reply is larger than allowed'));
     } else if (!inflation.write(chunk)) {
-      this.#hold((flow) => {
-        flow.pause();
-        inflation.onDrain(() => {
-          flow.resume();
-        });
-      });
+      this.#holdFor(inflation);
     }
   }
 
   /** One read may bring many pieces, of which the first makes the connection wait. */
-  #hold(by: (flow: Flow) => void): void {
-    if (this.#flow?.isHeld === false) by(this.#flow);
+  #holdFor(inflation: Inflation): void {
+    const flow = this.#flow;
+    if (flow?.isHeld !== false) return;
+    flow.pause();
+    inflation.onDrain(() => {
+      flow.resume();
+    });
   }
 
   onResponseEnd(): void {
@@ -165,7 +145,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#failure !== undefined) return;
-    this.#drop();
+    this.#stop();
     this.#failure = asTransportError(
       error,
       this.#controller !== undefined,
@@ -211,16 +191,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
       this.#fail(new TransportError('unreadable', 'the reply is larger than allowed'));
     } else if (!this.#hasRoomFor(piece.length)) {
       this.#fail(new TransportError('no_room', 'too many bytes of replies at once'));
-    } else if (this.#whole !== undefined) {
-      copyBytes(piece, this.#whole.bytes, this.#bytes - piece.length);
-    } else if (this.#first === undefined) {
-      this.#first = piece;
     } else {
-      if (this.#gathering === undefined) {
-        this.#gathering = new Gathering(LARGE_BYTES);
-        this.#gathering.add(this.#first);
-      }
-      this.#gathering.add(piece);
+      this.#pieces.push(piece);
     }
   }
 
@@ -230,53 +202,25 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     return own.take(bytes) && fits;
   }
 
-  #mayTakeAhead(bytes: number): boolean {
-    const [all, own] = this.#limits.rooms;
-    if (!all.takeAhead(bytes)) return false;
-    if (own.takeAhead(bytes)) return true;
-    all.releaseAhead(bytes);
-    return false;
-  }
-
   #succeed(): void {
     // Whatever happens from now on, there is nothing to abort any more.
     this.#controller = undefined;
-    const joined = this.#gathering?.joined();
-    if (joined instanceof Promise) void this.#finishOnceJoined(joined);
-    else if (joined !== undefined) this.#finish(joined);
-    else this.#finish(this.#whole?.narrowed(0, this.#bytes) ?? this.#first ?? NO_BYTES);
-  }
-
-  async #finishOnceJoined(joined: Promise<Owned>): Promise<void> {
-    try {
-      const body = await joined;
-      if (this.#failure === undefined) this.#finish(body);
-      else body.giveBack();
-    } catch (error) {
-      const message = 'there is no memory for the reply';
-      this.#fail(new TransportError('unreadable', message, undefined, error));
-    }
-  }
-
-  #finish(body: Buffer | Owned): void {
+    const [first] = this.#pieces;
+    const body =
+      first !== undefined && this.#pieces.length === 1
+        ? first
+        : Buffer.concat(this.#pieces, this.#bytes);
     this.#stop();
-    this.#resolve(new Reply(this.#status, this.#headers, body, this.#hasLeft));
+    this.#resolve(new Reply(this.#status, this.#headers, body));
   }
 
   /** Ends the exchange from our side. The promise settles now: an abort of a queued request is reported only much later. */
   #fail(error: TransportError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    this.#drop();
+    this.#stop();
     this.#reject(error);
     this.#controller?.abort(error);
-  }
-
-  /** Stops without a reply, and gives back what has come of it. */
-  #drop(): void {
-    this.#whole?.giveBack();
-    this.#gathering?.giveBack();
-    this.#stop();
   }
 
   #stop(): void {
@@ -285,14 +229,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     this.#inflation?.destroy();
     // What has ended drains no more.
     this.#flow?.resumeSoon();
-    for (const room of this.#limits.rooms) {
-      room.release(this.#bytes);
-      room.releaseAhead(this.#aheadBytes);
-    }
+    for (const room of this.#limits.rooms) room.release(this.#bytes);
     this.#bytes = 0;
-    this.#aheadBytes = 0;
-    this.#whole = undefined;
-    this.#first = undefined;
-    this.#gathering = undefined;
+    this.#pieces = [];
   }
 }

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
-import type { EnclosedJson } from '../../bytes/enclosed.js';
-import { bodyBehind } from './unjoined.js';
+import { piecesBehind } from './unjoined.js';
 
 /** Who has a request written: it is told where it goes, and when all of it has been handed over. */
 export interface Sender {
@@ -26,15 +25,12 @@ export function watchWrites(socket: Socket): void {
     sender = undefined;
     told?.written();
   };
-  const writeEach = ({ before, middle, after }: EnclosedJson): boolean => {
-    write(before);
-    write(middle);
-    return write(after);
-  };
+  const writeEach = (pieces: readonly Buffer[]): boolean =>
+    pieces.reduce((_taken, piece) => write(piece), true);
   const watched: Write = (chunk, encoding) => {
     sender?.writingTo(socket);
-    const body = typeof chunk === 'string' ? undefined : bodyBehind(chunk);
-    const taken = body === undefined ? write(chunk, encoding) : writeEach(body);
+    const pieces = typeof chunk === 'string' ? undefined : piecesBehind(chunk);
+    const taken = pieces === undefined ? write(chunk, encoding) : writeEach(pieces);
     // A head with a body behind it is written between `cork` and `uncork`.
     if (socket.writableCorked === 0) written();
     return taken;

@@ -1,4 +1,3 @@
-import { Owned } from '../../bytes/memory.js';
 import type { RawReply } from '../../providers/reply.js';
 
 /** A reply whose text is decoded when first asked for. */
@@ -6,16 +5,12 @@ export class Reply implements RawReply {
   readonly status: number;
   readonly headers: RawReply['headers'];
   readonly bytes: Buffer;
-  readonly owned: Owned | undefined;
-  readonly hasAll: boolean;
   #text: string | undefined;
 
-  constructor(status: number, headers: RawReply['headers'], body: Buffer | Owned, hasAll: boolean) {
+  constructor(status: number, headers: RawReply['headers'], body: Buffer) {
     this.status = status;
     this.headers = headers;
-    this.owned = body instanceof Owned ? body : undefined;
-    this.bytes = body instanceof Owned ? body.bytes : body;
-    this.hasAll = hasAll;
+    this.bytes = body;
   }
 
   get text(): string {

@@ -1,9 +1,4 @@
-import { EnclosedJson } from '../../bytes/enclosed.js';
-import type { JsonBody } from '../../bytes/fragment.js';
-import { encodeEnclosed, encodeJsonInSteps } from '../../bytes/encode.js';
-import { Owned } from '../../bytes/memory.js';
-import { MANY_DOCUMENTS } from '../../bytes/steps.js';
-import { nextTurn } from '../../bytes/turns.js';
+import { withoutLongTexts, writeJson, type JsonBody } from '../../bytes/index.js';
 import { readPages } from '../../providers/pages.js';
 import type {
   ComposedProvider,
@@ -13,8 +8,7 @@ import type {
   UpstreamCall,
 } from '../../providers/provider.js';
 import {
-  isLargeReply,
-  parsedInSteps,
+  MESSAGE_BYTES,
   type RawReply,
   type RankingReading,
   type ReplyReading,
@@ -22,7 +16,9 @@ import {
 import { readRounds } from '../../providers/rounds.js';
 import type { AccessTokens } from './access-tokens.js';
 import { sha256Of } from './body-hash.js';
-import type { AttemptOutcome, Job } from '../rank.js';
+import { pause } from './pause.js';
+import { Reply } from './reply.js';
+import type { AttemptOutcome } from '../rank.js';
 import { maySendTwice, type Route } from '../channels/route.js';
 import type { Scope } from '../scope.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
@@ -45,16 +41,11 @@ export interface HttpSendDeps {
  */
 export interface SentJob {
   readonly call: UpstreamCall;
-  /** Held while the documents may be read. */
-  readonly body: Job['body'];
   readonly timeoutMs: number;
   readonly scope: Scope;
   readonly ignoresSwitches: boolean;
   readonly onSent: (() => void) | undefined;
 }
-
-/** Bodies that are written in steps, since others would have to wait. */
-const LARGE_BYTES = 1_048_576;
 
 /** One call over HTTP, of as many requests as its provider needs: sign, post, read. */
 export async function sendHttp(
@@ -75,7 +66,6 @@ export async function sendHttp(
     provider,
     job,
     untilMs,
-    isLarge: isLarge(job),
     token: bearer?.token,
   };
   const post: Post = (target, json, within) => postOne(posting, target, json, within);
@@ -104,7 +94,6 @@ interface Posting {
   readonly provider: HttpProvider | ComposedProvider;
   readonly job: SentJob;
   readonly untilMs: number;
-  readonly isLarge: boolean;
   /** A short-lived one, if the provider wants it. */
   readonly token: string | undefined;
 }
@@ -117,15 +106,12 @@ async function postOne(
 ): Promise<RawReply> {
   const { deps, route, provider, job, untilMs } = posting;
   const path = route.pathOf(target);
-  job.body?.hold();
-  const encoded = posting.isLarge ? await encodeJsonInSteps(json, nextTurn) : encodeEnclosed(json);
-  let body = encoded instanceof Owned ? encoded.bytes : encoded;
+  const writing = writeJson(json);
+  const body = writing instanceof Promise ? await writing : writing;
   let headers = headersOf(posting);
   if (provider.sign !== undefined && route.endpoint.credentials.apiKey === undefined) {
-    // What is signed is hashed in one piece.
-    if (body instanceof EnclosedJson) body = body.joined();
-    const hash = sha256Of(body);
-    const signed = { bytes: body.length, sha256: Buffer.isBuffer(hash) ? hash : await hash };
+    const hash = sha256Of(body.bytes);
+    const signed = { bytes: body.size, sha256: Buffer.isBuffer(hash) ? hash : await hash };
     headers = signedHeaders(provider.sign, route, path, headers, signed, deps.now());
   }
   const timeLeft = (): number => Math.max(1, untilMs - deps.now());
@@ -142,23 +128,11 @@ async function postOne(
   let reply: RawReply;
   try {
     reply = await deps.upstream.send(request, within);
-    // It was written once: what is written again on another connection may still be on its way on the first.
-    if (reply.hasAll === true) {
-      job.body?.release();
-      if (encoded instanceof Owned) encoded.giveBack();
-    }
   } catch (error) {
     if (!maySendAgain(error, route)) throw error;
     reply = await deps.upstream.send({ ...request, timeoutMs: timeLeft() }, within);
   }
-  return parsedIfLarge(reply, posting, within);
-}
-
-function isLarge({ call: { documents, query }, body }: SentJob): boolean {
-  const textBytes = documents.sizeBytes + query.length;
-  // Some are sent more of the documents than their texts.
-  const bytes = body === undefined ? textBytes : Math.max(textBytes, body.bytes.length);
-  return bytes > LARGE_BYTES || documents.count > MANY_DOCUMENTS;
+  return provider.rounds === undefined ? shortened(reply) : reply;
 }
 
 function headersOf({ route, token }: Posting): string[] {
@@ -166,23 +140,13 @@ function headersOf({ route, token }: Posting): string[] {
   return token === undefined ? headers : [...headers, 'authorization', `Bearer ${token}`];
 }
 
-/** What would hold up others is parsed here, in steps; the rest by who reads it. */
-function parsedIfLarge(
-  reply: RawReply,
-  { provider, job }: Posting,
-  within: Scope,
-): RawReply | Promise<RawReply> {
-  const isRanking = provider.rounds === undefined;
-  const hasVectors = !isRanking && provider.answersVectors === true;
-  if (!isLargeReply(reply, hasVectors)) return reply;
-  const pause = async (): Promise<void> => {
-    await nextTurn();
-    if (within.ended !== undefined)
-      throw new TransportError('cancelled', 'nobody is waiting for it');
-  };
-  // What answers a part of the call is not a list of rows: an embedding has thousands of numbers.
-  const mostRows = isRanking ? job.call.documents.count : Infinity;
-  return parsedInSteps(reply, { mostRows, isRanking, hasVectors, pause });
+/** A large reply without the documents in it, which no ranking needs; of those that an error repeats, their beginnings. */
+function shortened(reply: RawReply): RawReply | Promise<RawReply> {
+  if (reply.bytes === undefined) return reply;
+  const isError = reply.status < 200 || reply.status > 299;
+  const short = withoutLongTexts(reply.bytes, isError ? MESSAGE_BYTES : 0);
+  if (!(short instanceof Promise)) return reply;
+  return short.then((bytes) => new Reply(reply.status, reply.headers, bytes));
 }
 
 /** All calls of a ranking that takes several: when it fails, those in flight are not waited for. */
@@ -208,7 +172,10 @@ async function sendRounds(
       target = { ...call, settings: { ...call.settings, ...other } };
       return post(target, body, calls);
     };
-    return await readRounds(provider, call, { ...deps.tools, vectors }, send, deps.now);
+    return await readRounds(provider, call, { ...deps.tools, vectors }, send, {
+      now: deps.now,
+      pause,
+    });
   } finally {
     calls.end('lost');
     calls.release();

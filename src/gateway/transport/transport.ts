@@ -1,4 +1,4 @@
-import type { EnclosedJson } from '../../bytes/enclosed.js';
+import type { JsonFragment } from '../../bytes/index.js';
 
 /** Why there is no reply to read. */
 export type TransportFault =
@@ -42,7 +42,7 @@ export interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
   /** Names and values in turn. */
   readonly headers: string[];
-  readonly body: Buffer | EnclosedJson | string | undefined;
+  readonly body: Buffer | JsonFragment | string | undefined;
   readonly timeoutMs: number;
   /** Asked right before the request is written: a tag may have been switched off while the connection was being made. */
   readonly stillWanted: () => boolean;

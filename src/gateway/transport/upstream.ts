@@ -1,4 +1,4 @@
-import { EnclosedJson } from '../../bytes/enclosed.js';
+import { JsonFragment } from '../../bytes/index.js';
 import type { TokenRequest } from '../../providers/provider.js';
 import type { RawReply } from '../../providers/reply.js';
 import { ConnectionPool } from './connection-pool.js';
@@ -66,7 +66,7 @@ export class Upstream {
           path: request.path,
           method: request.method,
           headers: request.headers,
-          body: body instanceof EnclosedJson ? standInFor(body) : (body ?? null),
+          body: body instanceof JsonFragment ? standInFor(body.pieces) : (body ?? null),
           headersTimeout: 0,
           bodyTimeout: 0,
         },

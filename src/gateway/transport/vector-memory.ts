@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { countKept } from '../../bytes/memory.js';
 import type { VectorMemory } from '../../providers/provider.js';
 
 /** The size of an entry beside its numbers: its key, and what the cache and the engine add. */
@@ -18,9 +17,7 @@ export function createVectorMemory(bytes: number): VectorMemory | undefined {
   return {
     get: (key) => cache.get(key),
     set: (key, vectors) => {
-      const before = cache.calculatedSize;
       cache.set(key, vectors);
-      countKept(cache.calculatedSize - before);
     },
   };
 }

@@ -70,5 +70,5 @@ export function fitted(
 
 /** The same for a document, which is not read much beyond that limit. */
 export function fittedDocument(call: UpstreamCall, index: number, most: number): string {
-  return fitted(call.documents.beginning(index, unitsBeyond(most)), most, call);
+  return fitted(call.documents.text(index, unitsBeyond(most)), most, call);
 }

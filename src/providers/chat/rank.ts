@@ -1,8 +1,7 @@
 import { snakeCase } from '../../core/records.js';
 import type { RerankOptions } from '../../core/rerank.js';
-import { Pace } from '../../bytes/steps.js';
 import { JsonShapeError, type Json } from '../../core/json.js';
-import type { JsonBody } from '../../bytes/fragment.js';
+import type { JsonBody } from '../../bytes/index.js';
 import {
   defineComposedProvider,
   type ComposedProvider,
@@ -190,6 +189,9 @@ const QUERY_SHARE = 0.2;
 const INSTRUCTION_SHARE = 0.1;
 const PASSAGES_SHARE = 0.6;
 
+/** How many are cut and put into words before others get a turn. */
+const DOCUMENTS_PER_TURN = 16;
+
 function askedBytes(query: string, { instruction = '' }: RerankOptions): number {
   return Buffer.byteLength(query) + Buffer.byteLength(instruction);
 }
@@ -222,10 +224,9 @@ function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools
   const { count } = call.documents;
   const room = Math.floor((windowTokens * PASSAGES_SHARE) / Math.min(windowSize, count));
   const texts: string[] = [];
-  const pace = new Pace();
   for (let index = 0; index < count; index += 1) {
     texts.push(fittedDocument(call, index, room));
-    if (pace.fills(call.documents.textBytes(index))) yield [];
+    if (index % DOCUMENTS_PER_TURN === DOCUMENTS_PER_TURN - 1) yield [];
   }
   const order = texts.map((_, index) => index);
   const tokens: (number | undefined)[] = [];
@@ -296,10 +297,9 @@ function* rankEach(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): 
     };
   };
   const questions: Question<Scored>[] = [];
-  const pace = new Pace();
   for (let index = 0; index < call.documents.count; index += 1) {
     questions.push(questionOf(index));
-    if (pace.fills(call.documents.textBytes(index))) yield [];
+    if (index % DOCUMENTS_PER_TURN === DOCUMENTS_PER_TURN - 1) yield [];
   }
   const answers = yield* ask(questions);
   return {

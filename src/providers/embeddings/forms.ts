@@ -1,4 +1,4 @@
-import type { JsonFragment } from '../../bytes/fragment.js';
+import type { JsonFragment } from '../../bytes/index.js';
 import type { UpstreamCall } from '../provider.js';
 
 export type Purpose = 'query' | 'document';

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/json.js';
-import type { JsonBody } from '../../bytes/fragment.js';
+import type { JsonBody } from '../../bytes/index.js';
 import { readMeta } from '../dialects.js';
 import { bedrockAccess } from '../bedrock-access.js';
 import {

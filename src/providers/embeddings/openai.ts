@@ -1,5 +1,5 @@
 import type { Json } from '../../core/json.js';
-import type { JsonBody } from '../../bytes/fragment.js';
+import type { JsonBody } from '../../bytes/index.js';
 import { readUsage } from '../dialects.js';
 import {
   bearer,

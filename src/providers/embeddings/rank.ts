@@ -1,11 +1,11 @@
 import type { Json } from '../../core/json.js';
-import type { JsonBody } from '../../bytes/fragment.js';
+import type { JsonBody } from '../../bytes/index.js';
 import { snakeCase } from '../../core/records.js';
-import type { Steps } from '../../bytes/steps.js';
 import {
   defineComposedProvider,
   type ComposedProvider,
   type Endpoint,
+  type PartCall,
   type ProviderProfile,
   type RankerTools,
   type Rounds,
@@ -13,10 +13,10 @@ import {
   type UpstreamCall,
   type UpstreamReply,
 } from '../provider.js';
-import { askInSteps, sumUsage, type LongQuestion } from '../rounds.js';
-import { Comparison, dimensionsOf, type Embedding } from './comparison.js';
+import { ask, sumUsage, type Question } from '../rounds.js';
+import { dimensionsOf, readEmbedding, similarity, workOf, type Embedding } from './comparison.js';
 import type { EmbeddedText } from './forms.js';
-import { DistinctTexts, queryFor, type Pauses, type TextLimits } from './texts.js';
+import { DistinctTexts, queryFor, type TextLimits } from './texts.js';
 
 /** The result of one call of an embedding API. */
 export interface Embedded {
@@ -80,10 +80,7 @@ const EMBEDDING_PROFILE: ProviderProfile = {
   billing: 'tokens',
 };
 
-type Declared = Omit<
-  ComposedProvider,
-  'transport' | 'rounds' | 'answersVectors' | 'estimate' | 'profile'
-> & {
+type Declared = Omit<ComposedProvider, 'transport' | 'rounds' | 'estimate' | 'profile'> & {
   readonly profile?: Partial<ProviderProfile>;
 };
 
@@ -105,7 +102,6 @@ export function defineEmbeddings(
       ...profile,
     },
     rounds: (call, tools) => rank(api, call, tools),
-    answersVectors: true,
     estimate: ({ query, documents, options: { instruction = '' } }) => {
       const asked = Buffer.byteLength(query) + Buffer.byteLength(instruction);
       return Math.ceil((asked + documents.meantBytes) / BYTES_PER_TOKEN);
@@ -132,35 +128,32 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
     else remembered.push({ text, embedding });
   }
 
-  const keep = (read: readonly Known[]): void => {
-    for (const { text, embedding } of read) memory?.set(texts.keys[text] ?? '', embedding);
-  };
-  const comparison = new Comparison(texts.count, memory !== undefined);
-  const embed = (
-    query: EmbeddedText | undefined,
-    asked: readonly number[],
-  ): Pauses<(number | undefined)[]> =>
-    askInSteps(
-      batchesOf(api, query, asked, texts, call).map((batch) =>
-        question(api, batch, texts, call, comparison, keep),
-      ),
-    );
-  const tokens = yield* embed(queryFor(api, call), missing);
-  const outdated: number[] = [];
-  for (const { text, embedding } of remembered) {
-    // The name may refer to another model by now, whose vectors cannot be compared with those of the earlier one.
-    if (dimensionsOf(embedding) !== comparison.dimensions) outdated.push(text);
-    else yield* pausing(comparison.compare(text, embedding));
-  }
-  tokens.push(...(yield* embed(undefined, outdated)));
+  const answers = yield* embed(api, queryFor(api, call), missing, texts, call);
+  const query = answers.flatMap((answer) => answer.query)[0] ?? [];
+  const known = remembered.filter((one) => dimensionsOf(one.embedding) === dimensionsOf(query));
+  // The name may refer to another model by now, whose vectors cannot be compared with those of the earlier one.
+  const outdated = remembered.filter((one) => !known.includes(one)).map(({ text }) => text);
+  answers.push(...(yield* embed(api, undefined, outdated, texts, call)));
 
-  comparison.end();
-  const { scores } = comparison;
+  const read = answers.flatMap((answer) => answer.read);
+  for (const { text, embedding } of read) memory?.set(texts.keys[text] ?? '', embedding);
+  const scores = new Float64Array(texts.count);
+  let work = 0;
+  for (const { text, embedding } of [...known, ...read]) {
+    scores[text] = similarity(query, embedding);
+    work += workOf(query, embedding);
+    if (work < WORK_PER_TURN) continue;
+    work = 0;
+    yield [];
+  }
   return {
     rows: Array.from(texts.numbers, (text, index) => ({ index, score: scores[text] ?? 0 })),
-    usage: sumUsage(tokens),
+    usage: sumUsage(answers.map(({ tokens }) => tokens)),
   };
 }
+
+/** Multiplications before others get a turn: about a millisecond. */
+const WORK_PER_TURN = 1_000_000;
 
 /** A text by its number, and its embedding. */
 interface Known {
@@ -168,13 +161,24 @@ interface Known {
   readonly embedding: Embedding;
 }
 
-/** The same work, as part of a ranking. */
-function* pausing<T>(work: Steps<T>): Pauses<T> {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-    yield [];
-  }
+/** What the reply to a call has. */
+interface Answer {
+  readonly query: readonly Embedding[];
+  readonly read: readonly Known[];
+  readonly tokens: number | undefined;
+}
+
+/** Asks for the embeddings of the query, if it is given, and of texts by their numbers. */
+function embed(
+  api: EmbeddingApi,
+  query: EmbeddedText | undefined,
+  asked: readonly number[],
+  texts: DistinctTexts,
+  call: UpstreamCall,
+): Generator<readonly PartCall[], Answer[], undefined> {
+  return ask(
+    batchesOf(api, query, asked, texts, call).map((batch) => question(api, batch, texts, call)),
+  );
 }
 
 /** Texts of one call, by their numbers, behind the query if that is among them. */
@@ -210,19 +214,13 @@ function batchesOf(
   return batches;
 }
 
-/**
- * The call for a batch, whose texts are compared as they are read: the tokens that it reports.
- * @param keep gets the embeddings to remember once the whole reply has been read: one that is refused may have told its rows apart
- * wrongly.
- */
+/** The call for a batch. */
 function question(
   { body, decode }: EmbeddingApi,
   { query, texts: numbers }: Batch,
   texts: DistinctTexts,
   call: UpstreamCall,
-  comparison: Comparison,
-  keep: (read: readonly Known[]) => void,
-): LongQuestion<number | undefined> {
+): Question<Answer> {
   const before = query === undefined ? 0 : 1;
   return {
     // Made when it is sent: there may be hundreds.
@@ -230,22 +228,14 @@ function question(
       const documents = numbers.map((text) => texts.text(text));
       return body(query === undefined ? documents : [query, ...documents], call);
     },
-    decode: function* (reply, http) {
+    decode: (reply, http) => {
       const { embeddings, tokens } = decode(reply, before + numbers.length, http, call);
-      const kept: Known[] = [];
-      let at = -before;
-      for (const vectors of embeddings) {
-        const text = numbers[at] ?? 0;
-        at += 1;
-        if (at <= 0) {
-          yield* comparison.takeQuery(vectors);
-          continue;
-        }
-        const embedding = yield* comparison.take(text, vectors);
-        if (embedding !== undefined) kept.push({ text, embedding });
-      }
-      keep(kept);
-      return tokens;
+      const all = Array.from(embeddings, readEmbedding);
+      const read = numbers.flatMap((text, at) => {
+        const embedding = all[before + at];
+        return embedding === undefined ? [] : [{ text, embedding }];
+      });
+      return { query: all.slice(0, before), read, tokens };
     },
   };
 }

@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
-import { inTurn } from '../../bytes/document-json.js';
-import { JsonFragment } from '../../bytes/fragment.js';
-import { decoded, partedAt } from '../../bytes/text-pieces.js';
-import { WrittenTexts } from '../../bytes/written-texts.js';
-import { NO_BYTES } from '../../bytes/memory.js';
-import { Pace } from '../../bytes/steps.js';
+import { JsonFragment } from '../../bytes/index.js';
 import { cutToTokens, unitsBeyond } from '../../core/tokens.js';
 import { forModel, type ByModel, type PartCall, type UpstreamCall } from '../provider.js';
 import { prefixOf, type EmbeddedText } from './forms.js';
 
 /** Work with pauses, in which nothing is asked. */
-export type Pauses<T> = Generator<readonly PartCall[], T, undefined>;
+type Pauses<T> = Generator<readonly PartCall[], T, undefined>;
 
 /** What an API takes of a text, and of the texts of a call. */
 export interface TextLimits {
@@ -78,8 +73,6 @@ export class DistinctTexts {
   /** What stands before each text, as JSON from the quote on. */
   readonly #head: Buffer | undefined;
   readonly #prefix: string;
-  readonly #pace = new Pace();
-  readonly #written = new WrittenTexts();
   /** The documents that are cut. */
   readonly #cut = new Map<number, CutText>();
   /** Of each text, the document that has it first, and its size in UTF-8 if anything depends on it. */
@@ -102,9 +95,10 @@ export class DistinctTexts {
   /** Finds them; with keys by which they can be told from all that any model and settings embed, if they are `remembered`. */
   *find(areRemembered: boolean): Pauses<undefined> {
     const known = new Map<string, number>();
+    let bytes = 0;
     for (let index = 0; index < this.numbers.length; index += 1) {
-      const cut = yield* this.#cutOf(index);
-      const key = yield* this.#keyOf(index, cut, areRemembered);
+      const cut = this.#cutOf(index);
+      const key = this.#keyOf(index, cut, areRemembered);
       let number = known.get(key);
       if (number === undefined) {
         number = this.count;
@@ -113,11 +107,13 @@ export class DistinctTexts {
         this.#firsts[number] = index;
         if (cut !== undefined) this.#cut.set(index, cut);
         if (areRemembered) this.keys.push(key);
-        if (this.#sizes !== undefined) {
-          this.#sizes[number] = cut === undefined ? yield* this.#sizeOf(index) : cut.bytes;
-        }
+        if (this.#sizes !== undefined) this.#sizes[number] = cut?.bytes ?? this.#sizeOf(index);
       }
       this.numbers[index] = number;
+      bytes += this.#call.documents.textBytes(index) + TEXT_BYTES;
+      if (bytes < BYTES_PER_TURN) continue;
+      bytes = 0;
+      yield [];
     }
   }
 
@@ -126,8 +122,11 @@ export class DistinctTexts {
     const index = this.#firsts[number] ?? 0;
     const cut = this.#cut.get(index);
     if (cut !== undefined) return { purpose: 'document', text: cut.json };
-    const json = this.#call.documents.textJson(index);
-    const whole = this.#head === undefined ? json : inTurn([this.#head, json.bytes.subarray(1)]);
+    const json = jsonOf(this.#call, index);
+    const whole =
+      this.#head === undefined
+        ? new JsonFragment(json)
+        : JsonFragment.joined([this.#head, json.subarray(1)]);
     return { purpose: 'document', text: whole };
   }
 
@@ -137,63 +136,54 @@ export class DistinctTexts {
   }
 
   /** A document as it is sent, if it has to be cut. */
-  *#cutOf(index: number): Pauses<CutText | undefined> {
+  #cutOf(index: number): CutText | undefined {
     const { documents } = this.#call;
     const prefix = this.#prefix;
     const bytes = prefix.length + documents.textBytes(index);
     const most = this.#most;
-    if (bytes <= most.characters && bytes * MOST_TOKENS_PER_UNIT <= most.tokens) {
-      if (this.#pace.fills(0)) yield [];
-      return undefined;
-    }
-    const beginning = documents.beginning(index, this.#units);
+    if (bytes <= most.characters && bytes * MOST_TOKENS_PER_UNIT <= most.tokens) return undefined;
+    const beginning = documents.text(index, this.#units);
     const text = cutTo(most, prefix + beginning);
-    if (this.#pace.fills(beginning.length)) yield [];
     const isCut = beginning.length >= this.#units || text.length < prefix.length + beginning.length;
     if (!isCut) return undefined;
-    return { json: new JsonFragment(this.#written.add(text)), bytes: Buffer.byteLength(text) };
+    return { json: new JsonFragment(JSON.stringify(text)), bytes: Buffer.byteLength(text) };
   }
 
   /** UTF-8 bytes of a document with what stands before it, counted if its JSON has escapes. */
-  *#sizeOf(index: number): Pauses<number> {
-    const { documents } = this.#call;
-    const { bytes: json } = documents.textJson(index);
-    let bytes = Buffer.byteLength(this.#prefix);
-    if (!json.includes(BACKSLASH)) return bytes + json.length - 2;
-    for (const piece of documents.pieces(index)) {
-      bytes += Buffer.byteLength(piece);
-      if (this.#pace.fills(piece.length)) yield [];
-    }
-    return bytes;
+  #sizeOf(index: number): number {
+    const json = jsonOf(this.#call, index);
+    const before = Buffer.byteLength(this.#prefix);
+    if (!json.includes(BACKSLASH)) return before + json.length - 2;
+    return before + Buffer.byteLength(this.#call.documents.text(index));
   }
 
   /** A key by which texts are told apart: among those of one call, or among all that any model and settings embed. */
-  *#keyOf(index: number, cut: CutText | undefined, isRemembered: boolean): Pauses<string> {
-    const { model, settings, documents } = this.#call;
-    const { bytes: json } = cut?.json ?? documents.textJson(index);
-    const head = cut === undefined ? this.#head : undefined;
-    const before = head?.subarray(1) ?? NO_BYTES;
-    if (!isRemembered && before.length + json.length <= SHORT_BYTES) {
-      const parts = isUsual(json) ? [json.subarray(1, -1)] : usuallyWritten(json);
-      let key = before.toString('latin1');
-      for (const part of parts) key += latin1Of(part);
-      return key;
+  #keyOf(index: number, cut: CutText | undefined, isRemembered: boolean): string {
+    const { model, settings } = this.#call;
+    const json = usuallyWritten(cut?.json.bytes ?? jsonOf(this.#call, index));
+    const before = cut === undefined ? this.#head?.subarray(1) : undefined;
+    const size = (before?.length ?? 0) + json.length;
+    if (!isRemembered && size <= SHORT_BYTES) {
+      return (before?.toString('latin1') ?? '') + json.toString('latin1');
     }
-    const hash = createHash('sha256').update(before);
-    for (const part of usuallyWritten(json)) {
-      hash.update(part);
-      if (this.#pace.fills(part.length)) yield [];
-    }
-    const digest = hash.digest('base64url');
+    const hash = createHash('sha256');
+    if (before !== undefined) hash.update(before);
+    const digest = hash.update(json).digest('base64url');
     return isRemembered ? `${model} ${String(settings.dimensions ?? '')} ${digest}` : digest;
   }
 }
 
+/** How much is gone through before others get a turn, and what a text counts for beside its bytes. */
+const BYTES_PER_TURN = 262_144;
+const TEXT_BYTES = 128;
 /** What is longer is told apart by its hash. */
 const SHORT_BYTES = 512;
-/** How much of a text is hashed in one go. */
-const HASHED_BYTES = 65_536;
 
+function jsonOf({ documents }: UpstreamCall, index: number): Buffer {
+  return documents.json(index).text?.bytes ?? EMPTY;
+}
+
+const EMPTY = Buffer.from('""');
 const BACKSLASH = 0x5c;
 const HEXADECIMAL = Buffer.from('\\u');
 const SLASH = Buffer.from('\\/');
@@ -203,27 +193,8 @@ function isUsual(part: Buffer): boolean {
   return !part.includes(BACKSLASH) || !(part.includes(HEXADECIMAL) || part.includes(SLASH));
 }
 
-function latin1Of(part: Buffer | string): string {
-  return (typeof part === 'string' ? Buffer.from(part) : part).toString('latin1');
-}
-
 /** What is between the quotes of a JSON string, as `JSON.stringify` would write it: the same text has one spelling. */
-function* usuallyWritten(json: Buffer): Iterable<Buffer | string> {
-  let half = '';
-  for (let at = 1; at < json.length - 1;) {
-    const end = partedAt(json, at, at + HASHED_BYTES);
-    const part = json.subarray(at, end);
-    if (half === '' && isUsual(part)) {
-      yield part;
-    } else {
-      const text = half + decoded(json, at, end);
-      // The halves of a character may be in two parts.
-      const last = text.charCodeAt(text.length - 1);
-      const whole = (last & 0xfc00) === 0xd800 ? text.length - 1 : text.length;
-      half = text.slice(whole);
-      yield JSON.stringify(text.slice(0, whole)).slice(1, -1);
-    }
-    at = end;
-  }
-  if (half !== '') yield JSON.stringify(half).slice(1, -1);
+function usuallyWritten(json: Buffer): Buffer {
+  if (isUsual(json)) return json.subarray(1, -1);
+  return Buffer.from(JSON.stringify(JSON.parse(json.toString('utf8')))).subarray(1, -1);
 }

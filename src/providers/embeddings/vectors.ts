@@ -1,32 +1,23 @@
 import { JsonShapeError, type Json } from '../../core/json.js';
-import { Owned } from '../../bytes/memory.js';
 
 export type Vector = Float32Array;
 
 const BYTES_PER_NUMBER = 4;
 const isBigEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
 
-/** Memory for a vector of so many numbers. */
-export type TakeRoom = (count: number) => Vector;
-
-/** A vector as numbers, or as the bytes of little-endian floats in base64, in the memory that `take` gives. */
-export function readVector(json: Json, take: TakeRoom): Vector {
+/** A vector as numbers, or as the bytes of little-endian floats in base64. */
+export function readVector(json: Json): Vector {
   const { value } = json;
-  const vector =
-    typeof value === 'string'
-      ? fromBase64(json, value, take)
-      : value instanceof Float64Array
-        ? copied(value, take)
-        : fromNumbers(json, take);
+  const vector = typeof value === 'string' ? fromBase64(json, value) : fromNumbers(json);
   if (vector.length === 0) throw json.mismatch('a vector that is not empty');
   return vector;
 }
 
-function fromBase64(json: Json, text: string, take: TakeRoom): Vector {
+function fromBase64(json: Json, text: string): Vector {
   // More than there are, where it has line breaks.
   const most = Buffer.byteLength(text, 'base64');
-  const vector = take(Math.ceil(most / BYTES_PER_NUMBER));
-  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+  const vector = new Float32Array(Math.ceil(most / BYTES_PER_NUMBER));
+  const bytes = Buffer.from(vector.buffer);
   const length = bytes.write(text, 'base64');
   if (length % BYTES_PER_NUMBER !== 0) throw json.mismatch('whole floats in base64');
   if (isBigEndian) bytes.swap32();
@@ -34,61 +25,15 @@ function fromBase64(json: Json, text: string, take: TakeRoom): Vector {
   return count === vector.length ? vector : vector.subarray(0, count);
 }
 
-function copied(numbers: Float64Array, take: TakeRoom): Vector {
-  const vector = take(numbers.length);
-  for (let at = 0; at < numbers.length; at += 1) vector[at] = numbers[at] ?? 0;
-  return vector;
-}
-
-function fromNumbers(json: Json, take: TakeRoom): Vector {
+function fromNumbers(json: Json): Vector {
   const numbers = json.array();
-  const vector = take(numbers.length);
+  const vector = new Float32Array(numbers.length);
   for (let at = 0; at < numbers.length; at += 1) {
     const value = numbers[at];
     if (typeof value !== 'number') throw json.item(at).mismatch('a number');
     vector[at] = value;
   }
   return vector;
-}
-
-/** So much lies in memory of its own, as for the few vectors of most requests. */
-const APART_BYTES = 65_536;
-/** The least for which the engine does not count the memory. */
-const BLOCK_BYTES = 524_288;
-
-/**
- * Memory for vectors that have to wait for others. Many lie behind one another where the engine does not count them: buffers of their
- * own would be freed one by one, in the pause of a collection.
- */
-export class VectorRoom {
-  #apartBytes = 0;
-  #last: Vector = new Float32Array(0);
-  /** Of the last block. */
-  #filled = 0;
-  readonly #blocks: Owned[] = [];
-
-  readonly take = (count: number): Vector => {
-    if (this.#apartBytes < APART_BYTES) {
-      this.#apartBytes += count * BYTES_PER_NUMBER;
-      return new Float32Array(count);
-    }
-    if (this.#filled + count > this.#last.length) {
-      const block = Owned.uncleared(Math.max(BLOCK_BYTES, count * BYTES_PER_NUMBER));
-      this.#blocks.push(block);
-      const { buffer, byteOffset, length } = block.bytes;
-      this.#last = new Float32Array(buffer, byteOffset, Math.floor(length / BYTES_PER_NUMBER));
-      this.#filled = 0;
-    }
-    this.#filled += count;
-    return this.#last.subarray(this.#filled - count, this.#filled);
-  };
-
-  /** Leaves the memory to others, where nobody reads the vectors any more. */
-  giveBack(): void {
-    for (const block of this.#blocks.splice(0)) block.giveBack();
-    this.#last = new Float32Array(0);
-    this.#filled = 0;
-  }
 }
 
 /**

@@ -1,4 +1,3 @@
-import { atTurnEnd } from '../../bytes/turns.js';
 import type { Admission, AdmitRequest, Settlement } from '../store.js';
 
 /** Limits how long one script keeps the server from serving others. */
@@ -56,7 +55,7 @@ export class AdmissionBatches {
   admit(request: AdmitRequest): Promise<Admission> {
     if (!this.#isTurnEnding) {
       this.#isTurnEnding = true;
-      atTurnEnd(() => this.flush());
+      setImmediate(() => this.flush());
     }
     const { userId } = request;
     const batch = this.#batchOf(userId);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../../src/bytes/documents.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import { Secret } from '../../../src/core/secret.js';
 import { ChannelHealth } from '../../../src/gateway/channels/health.js';
 import type { GatewayEvent } from '../../../src/gateway/events.js';

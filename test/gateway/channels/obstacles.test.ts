@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { textDocuments } from '../../../src/bytes/documents.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import type { Availability } from '../../../src/gateway/channels/state.js';
 import { obstacleOf } from '../../../src/gateway/channels/obstacles.js';
 import { job, offer } from '../../support/offers.js';

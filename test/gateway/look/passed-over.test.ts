@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../../src/bytes/documents.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import type { Availability, HealthReport } from '../../../src/gateway/channels/state.js';
 import { passedOverBy } from '../../../src/gateway/look/passed-over.js';
 import { offer } from '../../support/offers.js';

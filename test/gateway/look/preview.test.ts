@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Channel } from '../../../src/core/channel.js';
-import { textDocuments } from '../../../src/bytes/documents.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import { Secret } from '../../../src/core/secret.js';
 import { createPreview } from '../../../src/gateway/look/preview.js';
 import { WITHDRAWN, type Attempt, type Job, type Layer } from '../../../src/gateway/rank.js';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../../src/bytes/documents.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import { coalesced } from '../../../src/gateway/policies/coalesce.js';
 import type { Job, Outcome } from '../../../src/gateway/rank.js';
-import { nextTurn } from '../../../src/bytes/turns.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createScope, type OwnedScope } from '../../../src/gateway/scope.js';
 import { job, offer, ranking } from '../../support/offers.js';
 

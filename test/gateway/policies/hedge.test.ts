@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { NO_BYTES } from '../../../src/bytes/memory.js';
 import { RetryBudget } from '../../../src/core/hedge.js';
 import { hedged } from '../../../src/gateway/policies/hedge.js';
 import type { Attempt, AttemptOutcome, Candidates, Job, Offer } from '../../../src/gateway/rank.js';
@@ -108,23 +107,6 @@ describe('a hedged attempt', () => {
     expect(outcome).toMatchObject({ ranking: { servedBy: [{ channelId: 2 }] } });
     expect(calls[0]?.ends).toEqual(['lost']);
     expect(heard).toEqual(['2 ranked', '1 overtaken']);
-  });
-
-  it('holds the body for each until that has ended in a ranking', async () => {
-    const { calls, turn, begun } = setUp(1);
-    let held = 0;
-    const body = { bytes: NO_BYTES, hold: () => (held += 1), release: () => (held -= 1) };
-    const answering = turn(job({ body }));
-    await begun(2);
-    expect(held).toBe(2);
-
-    calls[1]?.answer(ranked(offer(2)));
-    await answering;
-    // The other may still read it, and leaves others behind that do.
-    expect(held).toBe(1);
-    calls[0]?.answer(failed('timeout'));
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(held).toBe(1);
   });
 
   it('waits for the other if one fails', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../../support/property.js';
-import { textDocuments } from '../../../src/bytes/documents.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import { mostTokens } from '../../../src/core/tokens.js';
 import { longDocuments } from '../../../src/gateway/policies/long-documents.js';
 import type { Attempt, AttemptOutcome, Offer, Reads } from '../../../src/gateway/rank.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../../src/bytes/documents.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import type { AttemptEvent } from '../../../src/gateway/events.js';
 import { observed } from '../../../src/gateway/policies/observed.js';
 import type { Attempt, AttemptOutcome, Job } from '../../../src/gateway/rank.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { textDocuments } from '../../../src/bytes/documents.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import { sliding } from '../../../src/gateway/policies/sliding.js';
 import type { Attempt, Offer } from '../../../src/gateway/rank.js';
 import { failed, job, offer } from '../../support/offers.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../../src/core/secret.js';
-import { textDocuments } from '../../../src/bytes/documents.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import { split } from '../../../src/gateway/policies/split.js';
 import type { Attempt, Job, Offer } from '../../../src/gateway/rank.js';
 import { createScope } from '../../../src/gateway/scope.js';

@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { nextTurn } from '../../../src/bytes/turns.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createConnector } from '../../../src/gateway/transport/connector.js';
 import { flowOf } from '../../../src/gateway/transport/holding.js';
 import type { UpstreamRequest } from '../../../src/gateway/transport/transport.js';

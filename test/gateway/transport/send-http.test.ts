@@ -1,10 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Channel } from '../../../src/core/channel.js';
-import { sentDocuments, textDocuments, type Documents } from '../../../src/bytes/documents.js';
-import { joinWithRoom } from '../../../src/bytes/room.js';
-import { scanBody } from '../../../src/bytes/scan.js';
-import { NO_BYTES, Owned } from '../../../src/bytes/memory.js';
-import { MadeList } from '../../../src/bytes/fragment.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
+import { JsonFragment, type Documents } from '../../../src/bytes/index.js';
 import { Secret } from '../../../src/core/secret.js';
 import type { Route } from '../../../src/gateway/channels/route.js';
 import { createScope, type OwnedScope } from '../../../src/gateway/scope.js';
@@ -18,7 +15,7 @@ import { Upstream } from '../../../src/gateway/transport/upstream.js';
 import type { HttpProvider, TokenSource, UpstreamCall } from '../../../src/providers/provider.js';
 import { tei } from '../../../src/providers/tei.js';
 import { deferred } from '../../support/deferred.js';
-import { takeUncounted } from '../../support/memory.js';
+import { openedBody } from '../../support/documents.js';
 import { offer } from '../../support/offers.js';
 import { signedBody } from '../../support/signed-body.js';
 import { sendJson, startUpstream, type Answer, type TestUpstream } from '../../support/upstream.js';
@@ -88,21 +85,16 @@ function setUp(given: Given = {}) {
   const { settings } = route.endpoint;
   const call = { model, query: 'q', documents, topN: 2, options: {}, settings, ...given.call };
   const provider = { ...route.provider, ...given.provider } as HttpProvider;
-  let holds = 0;
-  const body = { bytes: NO_BYTES, hold: () => (holds += 1), release: () => (holds -= 1) };
   const send = () =>
     sendHttp(deps, route, provider, {
-      ...{ body, call, timeoutMs: 5_000, scope, ignoresSwitches: false, onSent: undefined },
+      ...{ call, timeoutMs: 5_000, scope, ignoresSwitches: false, onSent: undefined },
       ...given.job,
     });
-  return { requests, route, send, holdsOf: () => holds };
+  return { requests, route, send };
 }
 
-/** The documents of a body, as they lie in it. */
-function listIn(body: Buffer): Documents {
-  const scanned = scanBody(body);
-  if (scanned === undefined) throw new Error('the list is not one that is kept as bytes');
-  return sentDocuments(scanned);
+function documentsOfBody(body: Buffer): Documents {
+  return openedBody(body).documents({ elements: 'any' }) as Documents;
 }
 
 describe('a call over HTTP', () => {
@@ -170,11 +162,13 @@ describe('a call over HTTP', () => {
 
   it('sends documents from where they lie in the body', async () => {
     const body = Buffer.from(JSON.stringify({ documents: ['a', 'b'.repeat(20_000)] }));
-    const { requests, send } = setUp({ call: { documents: listIn(body) } });
+    const { requests, send } = setUp({ call: { documents: documentsOfBody(body) } });
 
     await send();
 
-    expect(requests[0]?.body).toMatchObject({ middle: { buffer: body.buffer } });
+    const sent = requests[0]?.body;
+    const pieces = sent instanceof JsonFragment ? sent.pieces : [];
+    expect(pieces.map(({ buffer }) => buffer)).toContain(body.buffer);
     expect(JSON.parse(server.seen[0]?.body ?? '')).toMatchObject({
       texts: ['a', 'b'.repeat(20_000)],
     });
@@ -188,7 +182,7 @@ describe('a call over HTTP', () => {
       return {};
     };
 
-    await setUp({ provider: { sign }, call: { documents: listIn(body) } }).send();
+    await setUp({ provider: { sign }, call: { documents: documentsOfBody(body) } }).send();
 
     expect(server.seen.map((seen) => signedBody(seen.body))).toEqual(signed);
   });
@@ -425,116 +419,9 @@ describe('a call of several requests', () => {
   });
 });
 
-describe('a large call', () => {
-  /** How many turns others have had until the first request is made. */
-  async function turnsBeforeSent(
-    call: Partial<UpstreamCall>,
-    more: Pick<Given, 'provider' | 'job'> = {},
-  ): Promise<number> {
-    let turns = 0;
-    let isSent = false;
-    const turn = (): void => {
-      turns += 1;
-      if (!isSent) setImmediate(turn);
-    };
-    setImmediate(turn);
-    let turnsThen = 0;
-    const { send } = setUp({
-      ...{ call, ...more },
-      deps: {
-        upstream: {
-          send: (request, within) => {
-            isSent = true;
-            turnsThen = turns;
-            return upstream.send(request, within);
-          },
-        },
-      },
-    });
-    expect(await send()).toMatchObject({ kind: 'ranking' });
-    return turnsThen;
-  }
+it('is told of a large reply with documents in it', async () => {
+  const rows = [0, 1].map((index) => ({ index, score: index, text: '天'.repeat(400_000) }));
+  server.answer((_request, res) => sendJson(res, rows));
 
-  it.each([
-    ['documents are large', { documents: textDocuments(['a'.repeat(3_000_000)]), topN: 1 }],
-    ['query is large', { query: 'q'.repeat(3_000_000) }],
-  ])('lets others have their turn while it is written, if its %s', async (_what, call) => {
-    expect(await turnsBeforeSent(call)).toBeGreaterThan(0);
-  });
-
-  it('lets others have their turn while much is read of the documents and little is written', async () => {
-    const texts = new MadeList(1_000, (index) => `${index}`);
-    const provider = { body: () => ({ query: 'q', texts }) };
-    const bodyOf = (bytes: Buffer) => ({ bytes, hold: () => undefined, release: () => undefined });
-
-    const small = { provider, job: { body: bodyOf(NO_BYTES) } };
-    const large = { provider, job: { body: bodyOf(Buffer.alloc(1_100_000)) } };
-    expect(await turnsBeforeSent({}, small)).toBe(0);
-    expect(await turnsBeforeSent({}, large)).toBeGreaterThan(0);
-  });
-
-  it('differs from a small one, which is written at once', async () => {
-    expect(await turnsBeforeSent({})).toBe(0);
-  });
-
-  it('is read in steps when its reply is large, and no further once nobody is waiting for it', async () => {
-    const rows = [0, 1].map((index) => ({ index, score: index, text: '天'.repeat(400_000) }));
-    server.answer((_request, res) => sendJson(res, rows));
-    expect(await setUp().send()).toMatchObject({ kind: 'ranking' });
-
-    const { send } = setUp({
-      deps: {
-        upstream: {
-          send: async (request, within) => {
-            const reply = await upstream.send(request, within);
-            scope.end('client_gone');
-            return reply;
-          },
-        },
-      },
-    });
-
-    await expect(send()).rejects.toMatchObject({ fault: 'cancelled' });
-  });
-
-  describe('whose body is', () => {
-    takeUncounted();
-    const text = 'a'.repeat(5_000_000);
-    /** Whether the memory of a sent body is the next one's. */
-    async function isLeft(documents: Documents, given: Given = {}): Promise<boolean> {
-      const { requests, send } = setUp({ ...given, call: { documents, topN: 1 } });
-      await send();
-      const { body } = requests[0] ?? {};
-      if (!Buffer.isBuffer(body)) throw new Error('nothing was sent');
-      return Owned.uncleared(body.length, () => 0).bytes.buffer === body.buffer;
-    }
-
-    it.each([600_000, 1_000_000, 1_500_000, 5_000_000])(
-      'written on its own, in %i bytes, leaves its memory to others',
-      async (bytes) => {
-        expect(await isLeft(textDocuments([text.slice(0, bytes)]))).toBe(true);
-      },
-    );
-
-    it('on its way, or was sent twice, counts as read', async () => {
-      const documents = textDocuments([text]);
-      const { requests, send, holdsOf } = setUp({ call: { documents, topN: 1 } });
-      const sending = send();
-      expect(holdsOf()).toBe(1);
-      await sending;
-      expect([requests.length, holdsOf()]).toEqual([1, 0]);
-    });
-
-    it('written around the documents does not', async () => {
-      const body = Buffer.from(JSON.stringify({ documents: [text] }));
-      const scanned = scanBody(joinWithRoom([body], body.length).bytes);
-      if (scanned === undefined) throw new Error('it was left to the plain parser');
-      expect(await isLeft(sentDocuments(scanned))).toBe(false);
-    });
-
-    it('sent twice does not', async () => {
-      const faults = [new TransportError('reset', 'broken', 'safe')];
-      expect(await isLeft(textDocuments([text]), { faults })).toBe(false);
-    });
-  });
+  expect(await setUp().send()).toMatchObject({ kind: 'ranking' });
 });

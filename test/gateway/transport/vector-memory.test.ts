@@ -1,5 +1,4 @@
 import { expect, it } from '@jest/globals';
-import { Owned } from '../../../src/bytes/memory.js';
 import { createVectorMemory, memoryOf } from '../../../src/gateway/transport/vector-memory.js';
 
 const vector = (...numbers: number[]): readonly Float32Array[] => [Float32Array.from(numbers)];
@@ -39,17 +38,4 @@ it('an entry larger than the whole memory is not kept', () => {
   memory?.set('large', [new Float32Array(1_000)]);
 
   expect(memory?.get('large')).toBeUndefined();
-});
-
-it('what it keeps does not make large bodies count for the engine', () => {
-  const isCounted = (): boolean =>
-    !(Owned.uncleared(600_000).bytes.buffer instanceof SharedArrayBuffer);
-  const memory = createVectorMemory(2 ** 40);
-  const vectors = [new Float32Array(75_000_000)];
-  expect(isCounted()).toBe(true);
-
-  // More than other suites of this process may have left.
-  for (let at = 0; at < 20; at += 1) memory?.set(`text ${at}`, vectors);
-
-  expect(isCounted()).toBe(false);
 });

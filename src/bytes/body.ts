@@ -1,0 +1,347 @@
+import { isUtf8 } from 'node:buffer';
+import type { Documents } from './documents.js';
+import { areFields, fieldDocuments, NO_PLACE } from './fields.js';
+import { Listed, type Places } from './listed.js';
+import { STEP_BYTES, worked, type Paced } from './pace.js';
+import { excessOf, type ParseLimits } from './scan.js';
+import { FIELD, ROW, Walk, type FoundList, type ListPlace } from './scanner.js';
+
+const QUOTE = 0x22;
+/** A larger body is not parsed as a whole, nor what is around its list: that would hold up everybody else. */
+const MOST_PARSED_BYTES = 4_194_304;
+/** What a walk locates in the elements of a list with images. */
+const TEXT_AND_IMAGE = ['text', 'image'];
+/** A longer element is not looked at by itself. */
+const MOST_ELEMENT_BYTES = 65_536;
+
+/** What there is instead of a value. */
+type NoValue =
+  | { readonly kind: 'excess'; readonly excess: keyof ParseLimits }
+  /** `place`: as the engine names it, or how far the walk came. */
+  | { readonly kind: 'invalid'; readonly cause: unknown; readonly place: string }
+  /** It is large, and this part of it is not as usual. */
+  | { readonly kind: 'unusual'; readonly part: string; readonly mostBytes: number };
+
+type Parsed = { readonly kind: 'value'; readonly value: unknown } | NoValue;
+
+/** Which documents are wanted of a list. */
+export interface Wanted {
+  /** What its elements may be: texts, objects with one, or either. */
+  readonly elements: 'strings' | 'objects' | 'any';
+  /** Whether they may have images beside their texts, or be images alone, too. */
+  readonly images?: 'none' | 'beside' | 'alone';
+  /** The members that objects are ranked by. */
+  readonly fields?: readonly string[] | undefined;
+  /** Whether each of several has its name in front. */
+  readonly areNamed?: boolean;
+  /** Whether all must have all of them. */
+  readonly areAllNeeded?: boolean;
+  /** Whether the text stands for the document where its caller sees it. */
+  readonly areTextsAlone?: boolean;
+}
+
+/**
+ * Opens the body of a request, of which all is judged, and none parsed: finds the one of these lists that it has, and the places of at
+ * most so many documents.
+ */
+export function openBody(
+  bytes: Buffer,
+  lists: readonly ListPlace[],
+  mostDocuments: number,
+): OpenBody | Promise<OpenBody> {
+  return worked(opening(bytes, lists, mostDocuments), bytes.length);
+}
+
+function* opening(bytes: Buffer, lists: readonly ListPlace[], most: number): Paced<OpenBody> {
+  const isText = yield* judging(bytes);
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const body = hasMark ? bytes.subarray(3) : bytes;
+  const walk = new Walk(body, lists, most);
+  return new OpenBody(body, isText, isText ? yield* walk.walking() : walk, most);
+}
+
+/** Whether all of it is valid UTF-8. */
+function* judging(bytes: Buffer): Paced<boolean> {
+  for (let at = 0; at < bytes.length;) {
+    let end = Math.min(bytes.length, at + STEP_BYTES);
+    // Not inside of a character, which has at most three bytes more.
+    for (let more = 0; more < 3 && ((bytes[end] ?? 0) & 0xc0) === 0x80; more += 1) end += 1;
+    if (!isUtf8(bytes.subarray(at, end))) return false;
+    at = end;
+    if (at < bytes.length) yield;
+  }
+  return true;
+}
+
+/** A body that has been walked over. */
+export class OpenBody {
+  /** Without a byte-order mark. */
+  readonly bytes: Buffer;
+  /** Whether it is valid UTF-8; if not, nothing else is known of it. */
+  readonly isUtf8: boolean;
+  readonly #walk: Walk;
+  readonly #mostDocuments: number;
+  #members: Parsed | undefined;
+
+  constructor(bytes: Buffer, isText: boolean, walk: Walk, mostDocuments: number) {
+    this.bytes = bytes;
+    this.isUtf8 = isText;
+    this.#walk = walk;
+    this.#mostDocuments = mostDocuments;
+  }
+
+  /** The list that was found, unless the body has to be parsed as a whole. */
+  get list(): Pick<FoundList, 'place' | 'count' | 'hasObjects'> | undefined {
+    return this.#walk.list;
+  }
+
+  /** All members but the list, or if none was found, all of them. */
+  members(limits: ParseLimits): Parsed {
+    this.#members ??= this.#parseMembers(limits);
+    return this.#members;
+  }
+
+  #parseMembers(limits: ParseLimits): Parsed {
+    const { list } = this.#walk;
+    if (list === undefined) return this.value(limits);
+    const found = { start: list.keyStart, end: list.end };
+    const cuts = list.before === undefined ? [found] : [list.before, found];
+    let text = '';
+    let from = 0;
+    for (const { start, end } of cuts) {
+      if (start - from > MOST_PARSED_BYTES) return this.#unusual();
+      text = joinedAtCut(text, this.bytes.toString('utf8', from, start));
+      from = end;
+    }
+    if (text.length + this.bytes.length - from > MOST_PARSED_BYTES) return this.#unusual();
+    text = joinedAtCut(text, this.bytes.toString('utf8', from));
+    if (this.#walk.otherValues >= (limits.members ?? Infinity)) {
+      const excess = excessOf(Buffer.from(text), limits);
+      if (excess !== undefined) return { kind: 'excess', excess };
+    }
+    return parsed(text);
+  }
+
+  /** The whole body as a value. */
+  value(limits: ParseLimits): Parsed {
+    const { bytes } = this;
+    if (bytes.length > MOST_PARSED_BYTES) {
+      if (this.#walk.isValid) return this.#unusual();
+      const place = `near byte ${this.#walk.reached}, or nested more than ${limits.depth} deep`;
+      return { kind: 'invalid', cause: undefined, place };
+    }
+    const excess = excessOf(bytes, limits);
+    return excess === undefined ? parsed(bytes.toString('utf8')) : { kind: 'excess', excess };
+  }
+
+  #unusual(): Parsed {
+    return { kind: 'unusual', part: this.#oddPart(), mostBytes: MOST_PARSED_BYTES };
+  }
+
+  #oddPart(): string {
+    const { list } = this.#walk;
+    if (list === undefined) return 'it has no list of documents where one is expected, or several';
+    const around = this.bytes.length - (list.end - list.start);
+    const { name } = list.place;
+    if (around > MOST_PARSED_BYTES) return `it has ${around} bytes beside ${name}`;
+    const odd = this.#oddRows(list).next();
+    const place = odd.done === true ? 0 : odd.value / list.width;
+    return `${name}[${place}] is neither a string nor an object with a text`;
+  }
+
+  /**
+   * The documents of the list that was found; `undefined` if it has others than are wanted, so that the body has to be parsed. What
+   * is large is looked at a step in each turn.
+   */
+  documents(wanted: Wanted): Documents | undefined | Promise<Documents | undefined> {
+    const { list } = this.#walk;
+    if (list === undefined) return undefined;
+    return worked(this.#finding(list, wanted), this.bytes.length);
+  }
+
+  *#finding(list: FoundList, wanted: Wanted): Paced<Documents | undefined> {
+    const { elements, images = 'none' } = wanted;
+    if (elements === 'strings' && list.hasObjects) return undefined;
+    if (elements === 'objects' && hasStrings(this.bytes, list)) return undefined;
+    const fields = list.hasObjects ? wanted.fields : undefined;
+    const isPlain = !list.lacksTexts && !list.hasImages && list.place.fields === undefined;
+    const isText = fields?.length === 1 && fields[0] === (list.place.text ?? 'text');
+    if (isPlain && (fields === undefined || isText)) return this.#sent(list, wanted);
+    if (fields !== undefined) return yield* this.#byFields(list, fields, wanted);
+    if (images === 'none' || !list.hasImages) return undefined;
+    if (images === 'beside' && list.lacksTexts) return undefined;
+    const located = yield* this.#located(list.place, TEXT_AND_IMAGE);
+    return located && imageDocuments(this.bytes, located, list.blanks);
+  }
+
+  #sent(list: FoundList, { areTextsAlone = false }: Wanted): Documents {
+    const { rows, blanks, start, end, hasObjects } = list;
+    const ranked = withoutHalves(this.bytes, list.halves);
+    if (areTextsAlone) {
+      return new Listed({ bytes: ranked, rows: textsAlone(rows), blanks });
+    }
+    const whole = [start, end] as const;
+    return new Listed({
+      ...{ bytes: this.bytes, ranked, rows, blanks, sourcesAt: whole },
+      textsAt: hasObjects ? undefined : whole,
+    });
+  }
+
+  *#byFields(
+    list: FoundList,
+    fields: readonly string[],
+    { areNamed = false, areAllNeeded = false, areTextsAlone = false }: Wanted,
+  ): Paced<Documents | undefined> {
+    if (!areFields(fields)) return undefined;
+    const known = list.place.fields;
+    const located = known === undefined ? yield* this.#located(list.place, fields) : list;
+    if (located === undefined) return undefined;
+    const columns = fields.map((name, at) => (known === undefined ? at : known.indexOf(name)));
+    const body = withoutHalves(this.bytes, located.halves);
+    const heads = fields.map((name) => (areNamed && fields.length > 1 ? `${name}: ` : ''));
+    const texts = yield* fieldDocuments(body, located, { columns, heads, areAllNeeded });
+    if (texts === undefined) return undefined;
+    return new Listed(
+      areTextsAlone
+        ? { ...texts, bytes: texts.ranked, rows: textsAlone(texts.rows), sourcesAt: texts.textsAt }
+        : { ...texts, bytes: this.bytes, sourcesAt: [list.start, list.end] },
+    );
+  }
+
+  /** The same list with the places of members of its elements, whatever else these are. */
+  *#located(place: ListPlace, fields: readonly string[]): Paced<FoundList | undefined> {
+    const lists = [{ name: place.name, text: '' }];
+    const walk = new Walk(this.bytes, lists, this.#mostDocuments, 0, fields);
+    return (yield* walk.walking()).list;
+  }
+
+  /** A member of an element as it came, if the list was found by its fields. */
+  field(index: number, name: string): Buffer | undefined {
+    const { list } = this.#walk;
+    const column = list?.place.fields?.indexOf(name) ?? -1;
+    if (list === undefined || column < 0) return undefined;
+    const at = index * list.width + ROW + column * FIELD;
+    const start = list.rows[at] ?? NO_PLACE;
+    return start === NO_PLACE ? undefined : this.bytes.subarray(start, list.rows[at + 1]);
+  }
+
+  /** Where the elements of a list lie that was parsed; `undefined` if that cannot be told. */
+  ranges(name: string, count: number): Uint32Array | undefined {
+    const walk = new Walk(this.bytes, [{ name, text: '' }]);
+    walk.go();
+    const { list } = walk;
+    if (list?.count !== count) return undefined;
+    const ranges = new Uint32Array(count * 2);
+    for (let index = 0; index < count; index += 1) {
+      ranges.set(list.rows.subarray(index * ROW, index * ROW + 2), index * 2);
+    }
+    return ranges;
+  }
+
+  /** Elements that are not wanted, as values, one after the other: what is wrong with the first is known without parsing all. */
+  *odd(wanted: Wanted): Generator<{ readonly item: unknown; readonly index: number }, undefined> {
+    const { list } = this.#walk;
+    // Where fields count, others before it may be wrong, too.
+    if (list === undefined || wanted.fields !== undefined) return;
+    let left = MOST_ELEMENT_BYTES;
+    for (const row of this.#oddRows(list, wanted.elements)) {
+      const [start = 0, end = 0] = list.rows.subarray(row, row + 2);
+      left -= end - start;
+      if (left < 0) return;
+      const item: unknown = JSON.parse(this.bytes.toString('utf8', start, end));
+      yield { item, index: row / list.width };
+    }
+  }
+
+  *#oddRows(
+    { rows, width, lacksTexts, place }: FoundList,
+    elements: Wanted['elements'] = 'any',
+  ): Generator<number, undefined> {
+    const mayLackTexts = lacksTexts && place.fields === undefined;
+    if (!mayLackTexts && elements === 'any') return;
+    for (let row = 0; row < rows.length; row += width) {
+      const kind = this.bytes[rows[row] ?? 0] === QUOTE ? 'strings' : 'objects';
+      const isWanted = elements === 'any' || elements === kind;
+      if (!isWanted || (mayLackTexts && rows[row + 3] === 0)) yield row;
+    }
+  }
+}
+
+function parsed(text: string): Parsed {
+  try {
+    return { kind: 'value', value: JSON.parse(text) };
+  } catch (cause) {
+    // The place where the parser stopped, without the piece of the body that newer engines quote.
+    const place = /position \d+/.exec(cause instanceof Error ? cause.message : '')?.[0] ?? '';
+    return { kind: 'invalid', cause, place };
+  }
+}
+
+/** What is before and behind a member that is cut out, without the comma that only one of them needs. */
+function joinedAtCut(before: string, behind: string): string {
+  const [head, after] = [before.trimEnd(), behind.trimStart()];
+  if (after.startsWith(',') && !head.endsWith(',')) return head + after.slice(1);
+  return (head.endsWith(',') ? head.slice(0, -1) : head) + after;
+}
+
+/** Whether elements are strings: one is its own text, and that of an object begins after its brace. */
+function hasStrings(body: Buffer, { rows, width }: FoundList): boolean {
+  for (let at = 0; at < rows.length; at += width) if (body[rows[at] ?? 0] === QUOTE) return true;
+  return false;
+}
+
+/** The digits of the escape that replaces half of a surrogate pair. */
+const REPLACED = 'fffd';
+const HEAD_BYTES = 2;
+
+/**
+ * The same bytes without halves of surrogate pairs that came without the other half, escaped: no upstream need understand them.
+ * Each becomes an escape of the same length, in a copy: the caller sees what it sent.
+ */
+function withoutHalves(body: Buffer, places: Uint32Array): Buffer {
+  if (places.length === 0) return body;
+  const copy = Buffer.from(body);
+  for (const place of places) copy.write(REPLACED, place + HEAD_BYTES, 'latin1');
+  return copy;
+}
+
+/** Rows of documents that are only their texts. */
+function textsAlone(rows: Uint32Array): Uint32Array {
+  const texts = rows.slice();
+  for (let row = 0; row < texts.length; row += ROW) texts.copyWithin(row, row + 2, row + 4);
+  return texts;
+}
+
+/**
+ * Documents of which some are images or have one; `undefined` if an element is neither a text nor an image.
+ * @param blanks of the texts that there are.
+ */
+function imageDocuments(
+  body: Buffer,
+  { rows: found, width, halves }: FoundList,
+  blanks: readonly number[],
+): Documents | undefined {
+  const rows = new Uint32Array((found.length / width) * ROW);
+  const images = new Map<number, Buffer>();
+  const lone = new Set<number>();
+  const changed = new Map<number, Buffer>();
+  for (let at = 0, row = 0; at < found.length; at += width, row += ROW) {
+    const isAlone = body[found[at] ?? 0] === QUOTE;
+    const text = isAlone ? at + 2 : at + ROW;
+    const [from = 0, to = 0] = found.subarray(at + ROW + FIELD, at + ROW + FIELD + 2);
+    const isImage = body[from] === QUOTE && to - from > NO_TEXT.length && from !== NO_PLACE;
+    const hasText = found[text] !== NO_PLACE;
+    if (hasText ? body[found[text] ?? 0] !== QUOTE : !isImage) return undefined;
+    rows.set(found.subarray(at, at + 2), row);
+    rows.set(found.subarray(text, text + 3), row + 2);
+    if (isImage) images.set(row / ROW, body.subarray(from, to));
+    if (hasText) continue;
+    lone.add(row / ROW);
+    changed.set(row / ROW, NO_TEXT);
+  }
+  const all = [...blanks, ...lone].sort((one, other) => one - other);
+  const places: Places = { bytes: body, ranked: withoutHalves(body, halves), rows, blanks: all };
+  return new Listed(lone.size === 0 ? { ...places, images } : { ...places, images, lone, changed });
+}
+
+const NO_TEXT = Buffer.from('""');

@@ -1,0 +1,9 @@
+/** The door of this room: nobody imports anything behind it. README.md says what it promises. */
+export { openBody, type OpenBody } from './body.js';
+export type { ListPlace } from './scanner.js';
+export type { DocumentPart, Documents } from './documents.js';
+export { documentsOf } from './listed.js';
+export { JsonFragment, type JsonBody } from './fragment.js';
+export { writeJson } from './write.js';
+export { readRows, withoutLongTexts } from './replies.js';
+export { NumberRows } from './rows.js';

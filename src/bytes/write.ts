@@ -1,0 +1,98 @@
+import { JsonFragment, type JsonBody } from './fragment.js';
+import { worked, type Paced } from './pace.js';
+
+/** Shorter fragments are sooner copied than sent by themselves. */
+const LEAST_ENCLOSED_BYTES = 8_192;
+
+/**
+ * The JSON of `body`, ready to be sent: a text, bytes in one piece, or a long fragment that stays where it lies between two texts.
+ * What is large and has to be put together is, a step in each turn.
+ */
+export function writeJson(body: JsonBody): JsonFragment | Promise<JsonFragment> {
+  const parts: Part[] = [];
+  const rest = write(body, '', parts);
+  if (parts.length === 0) return new JsonFragment(rest);
+  parts.push(rest);
+  const [before, fragment, after] = parts;
+  if (parts.length === 3 && typeof fragment === 'object') {
+    const isAlone = before === '' && after === '';
+    const { lying } = fragment;
+    if (lying !== undefined && isAlone) return fragment;
+    if (lying !== undefined && lying.length >= LEAST_ENCLOSED_BYTES) {
+      return JsonFragment.enclosed(String(before), lying, String(after));
+    }
+    if (isAlone) return joined(fragment);
+  }
+  return joined(JsonFragment.joined(parts));
+}
+
+type Part = string | JsonFragment;
+
+function joined(fragment: JsonFragment): JsonFragment | Promise<JsonFragment> {
+  return worked(joining(fragment), fragment.size);
+}
+
+function* joining(fragment: JsonFragment): Paced<JsonFragment> {
+  const whole = Buffer.allocUnsafe(fragment.size);
+  yield* fragment.copying(whole, 0);
+  return new JsonFragment(whole);
+}
+
+/** Appends `value` to `text`; a fragment flushes the text before it into `parts`. Returns the open text. */
+function write(value: JsonBody, text: string, parts: Part[]): string {
+  if (typeof value !== 'object' || value === null) return text + scalarText(value);
+  if (value instanceof JsonFragment) {
+    if (value.text !== undefined) return text + value.text;
+    parts.push(text, value);
+    return '';
+  }
+  if (isList(value)) {
+    let open = text + '[';
+    for (let index = 0; index < value.length; index += 1) {
+      open = write(value[index], index === 0 ? open : open + ',', parts);
+    }
+    return open + ']';
+  }
+  let open = text + '{';
+  let first = true;
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (member === undefined) continue;
+    open = write(member, `${open}${first ? '' : ','}${keyText(name)}`, parts);
+    first = false;
+  }
+  return open + '}';
+}
+
+function scalarText(value: string | number | boolean | null | undefined): string {
+  if (typeof value === 'string') return quoted(value.toWellFormed());
+  // As `JSON.stringify` does it, which takes longer to be called.
+  return typeof value === 'number' && Number.isFinite(value)
+    ? String(value)
+    : JSON.stringify(value ?? null);
+}
+
+/** Names of members as they are written: bodies and replies have the same ones in every row. */
+const keyTexts = new Map<string, string>();
+/** Names may come from settings and callers, too. */
+const MOST_KEYS = 500;
+const MOST_KEY_UNITS = 64;
+
+function keyText(name: string): string {
+  const known = keyTexts.get(name);
+  if (known !== undefined) return known;
+  const text = `${quoted(name)}:`;
+  if (keyTexts.size < MOST_KEYS && name.length <= MOST_KEY_UNITS) keyTexts.set(name, text);
+  return text;
+}
+
+/** Text that needs no JSON escapes; longer text is left to the engine, which scans it faster. */
+const PLAIN = /^[\w ,.:;/@?()+-]{0,100}$/;
+
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function isList(value: readonly JsonBody[] | object): value is readonly JsonBody[] {
+  return Array.isArray(value);
+}
