@@ -25,9 +25,13 @@ const files = readdirSync(import.meta.dirname)
 /** Runs one file, and prints what it said once it has ended. */
 async function fails(file) {
   const startMs = performance.now();
-  const child = spawn(process.execPath, ['--test', join(import.meta.dirname, file)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--test', '--test-reporter=spec', join(import.meta.dirname, file)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [said, [code]] = await Promise.all([buffer(child.stdout), once(child, 'close')]);
   process.stdout.write(said);
   console.log(`${file}: ${Math.round((performance.now() - startMs) / 1_000)} s`);
