@@ -61,10 +61,14 @@ export const CHANNEL_SCHEMA = Joi.object<FileChannel>({
     .default({}),
 });
 
-/** The channels, and what is wrong with each for its provider, even if the schema has found something else wrong. */
+/**
+ * The channels, and what is wrong with each for its provider, even if the schema has found something else wrong. `read` is
+ * what the schema made of them if it found nothing wrong anywhere.
+ */
 export function readChannels(
   values: Readonly<Record<string, unknown>>,
   mistakes: MistakeList,
+  read?: readonly FileChannel[],
 ): ConfiguredChannel[] | undefined {
   if (!Array.isArray(values.channels)) return undefined;
   const gateway = isRecord(values.gateway) ? values.gateway : {};
@@ -76,7 +80,7 @@ export function readChannels(
   for (const [index, written] of (values.channels as unknown[]).entries()) {
     const at = ['channels', index];
     const wrong = mistakes.namesBelow(at);
-    const channel = readableChannel(written, wrong);
+    const channel = read?.[index] ?? readableChannel(written, wrong);
     if (channel === undefined) continue;
     const provider = findProvider(channel.provider);
     if (provider === undefined) {

@@ -130,7 +130,8 @@ function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
     mistakes.add(detail.path, sayMistake(FILE_SCHEMA, detail));
   checkDuplicates(raw.values.channels, 'channels', 'name', mistakes);
   checkDuplicates(raw.values.tags, 'tags', 'tag', mistakes);
-  const channels = readChannels(raw.values, mistakes);
+  const read = result.error === undefined ? result.value.channels : undefined;
+  const channels = readChannels(raw.values, mistakes, read);
   const server = result.error === undefined ? result.value.server : undefined;
   if (server !== undefined && server.body_limit_bytes > server.max_in_flight_bytes) {
     const path = ['server', 'max_in_flight_bytes'];

@@ -33,12 +33,24 @@ export function readMembers<T extends MemberSpecs>(
   body: { readonly [K in keyof MembersWire<T>]?: MembersWire<T>[K] | undefined },
 ): Partial<MembersOf<T>> {
   const given: Readonly<Record<string, unknown>> = body;
-  return Object.fromEntries(
-    Object.keys(specs).flatMap((name) => {
-      const value = given[snakeCase(name)];
-      return value === undefined ? [] : [[name, value ?? undefined]];
-    }),
-  ) as Partial<MembersOf<T>>;
+  const members: Record<string, unknown> = {};
+  for (const [name, wireName] of wireNames(specs)) {
+    const value = given[wireName];
+    if (value !== undefined) members[name] = value ?? undefined;
+  }
+  return members as Partial<MembersOf<T>>;
+}
+
+const wireNamesOf = new WeakMap<MemberSpecs, readonly (readonly [string, string])[]>();
+
+/** The names of a table with those on the wire: made once, since thousands of channels are read with them. */
+function wireNames(specs: MemberSpecs): readonly (readonly [string, string])[] {
+  let names = wireNamesOf.get(specs);
+  if (names === undefined) {
+    names = Object.keys(specs).map((name) => [name, snakeCase(name)] as const);
+    wireNamesOf.set(specs, names);
+  }
+  return names;
 }
 
 /** For the schema of a body that sets them: each is optional. */

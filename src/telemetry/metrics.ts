@@ -71,6 +71,7 @@ export function createMetrics(sources: {
     labelNames: ['channel', 'provider', 'tag'],
     aggregator: 'min',
     registers,
+    collect: () => showChannels(),
   });
   const channelState = new Gauge({
     name: 'rerank_channel_state',
@@ -78,6 +79,7 @@ export function createMetrics(sources: {
     labelNames: ['channel', 'state'],
     aggregator: 'max',
     registers,
+    collect: () => showChannels(),
   });
   const circuit = new Gauge({
     name: 'rerank_channel_circuit',
@@ -85,6 +87,7 @@ export function createMetrics(sources: {
     labelNames: ['channel', 'state'],
     aggregator: 'max',
     registers,
+    collect: () => showChannels(),
   });
   const outages = new Counter({
     name: 'rerank_channel_outages_total',
@@ -164,7 +167,12 @@ export function createMetrics(sources: {
   /** Channels whose circuit has ever opened on this node. */
   const circuits = new Set<string>();
 
-  const showChannels = (event: ChannelsEvent) => {
+  /** The channels in force, until they are shown: with thousands of them that costs more than a change of one. */
+  let toShow: ChannelsEvent | undefined;
+  const showChannels = (): void => {
+    const event = toShow;
+    if (event === undefined) return;
+    toShow = undefined;
     channelLive.reset();
     channelState.reset();
     const names = new Set(event.channels.map(({ name }) => name));
@@ -210,7 +218,7 @@ export function createMetrics(sources: {
         faults.inc();
         return;
       case 'channels':
-        showChannels(event);
+        toShow = event;
         return;
       case 'breaker':
         circuits.add(event.channel);

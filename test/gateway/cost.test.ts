@@ -1,3 +1,4 @@
+import { NO_CHANNELS } from '../../src/gateway/channels/routing-table.js';
 import { describe, expect, it } from '@jest/globals';
 import { textDocuments } from '../../src/core/text-documents.js';
 import { DEFAULT_PRICE, type PriceList } from '../../src/core/quota.js';
@@ -46,8 +47,8 @@ describe('what a request may cost at most', () => {
     aliases: {},
     channels: {
       current: {
+        ...NO_CHANNELS,
         version: 1,
-        byId: new Map(),
         plans: new Map([
           ['m', plan([offer(1)])],
           ['spare', plan([offer(2)], { answers: ['spare', 'm'] })],

@@ -1,3 +1,4 @@
+import { NO_CHANNELS } from '../../src/gateway/channels/routing-table.js';
 import { describe, expect, it } from '@jest/globals';
 import type { Channel } from '../../src/core/channel.js';
 import { OPEN_POLICY, type TokenPolicy } from '../../src/core/token.js';
@@ -37,8 +38,8 @@ function routing({ plans = {}, unusable = {}, aliases = {} }: Given): Routing {
     aliases,
     channels: {
       current: {
+        ...NO_CHANNELS,
         version: 1,
-        byId: new Map(),
         plans: new Map(Object.entries(plans)),
         unusable: new Map(broken),
       },

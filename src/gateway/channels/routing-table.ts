@@ -1,6 +1,6 @@
-import type { Channel } from '../../core/channel.js';
+import type { Channel, TagSwitch } from '../../core/channel.js';
 import type { ChannelSnapshot } from '../../store/store.js';
-import { tagBudgetsOf } from './declared-limits.js';
+import { tagBudgetsOf, type TagBudgets } from './declared-limits.js';
 import type { Plan } from '../rank.js';
 import { makeRoute, type DeclaredCredentials, type Route, type RouteResult } from './route.js';
 
@@ -12,6 +12,12 @@ export interface RoutingTable {
   readonly plans: ReadonlyMap<string, Plan>;
   /** By model, the unusable channels that would serve it if they could. */
   readonly unusable: ReadonlyMap<string, readonly UnusableChannel[]>;
+  /** What routes and plans were made from: what is the same in the next version stays. */
+  readonly madeFrom: {
+    readonly switches: ReadonlyMap<string, TagSwitch>;
+    readonly tagBudgets: TagBudgets;
+    readonly routes: ReadonlyMap<string, readonly Route[]>;
+  };
 }
 
 export interface UnusableChannel {
@@ -28,6 +34,7 @@ export const NO_CHANNELS: RoutingTable = {
   byId: new Map(),
   plans: new Map(),
   unusable: new Map(),
+  madeFrom: { switches: new Map(), tagBudgets: new Map(), routes: new Map() },
 };
 
 const LOCKED =
@@ -35,29 +42,59 @@ const LOCKED =
 
 /**
  * Prepares the channels of a snapshot for traffic. One that cannot be prepared is left out with the reason, and the others
- * are in force without it.
+ * are in force without it. Of `before`, made with the same `declared` and `planOf`, whatever has not changed is kept.
  */
 export function routingTableOf(
   { version, channels, switches, locked }: ChannelSnapshot,
   declared: DeclaredCredentials,
   planOf: PlanOf,
+  before: RoutingTable = NO_CHANNELS,
 ): { readonly table: RoutingTable; readonly leftOut: readonly UnusableChannel[] } {
   const byTag = new Map(switches.map((entry) => [entry.tag, entry]));
   const tagBudgets = tagBudgetsOf(channels);
   const leftOut: UnusableChannel[] = [];
   const byId = new Map<number, Route>();
   for (const channel of channels) {
+    const kept = keptRoute(channel, byTag, tagBudgets, before);
     const made: RouteResult = locked.has(channel.id)
       ? { kind: 'unusable', why: LOCKED }
-      : prepared(() => makeRoute(channel, byTag, declared, tagBudgets));
+      : kept === undefined
+        ? prepared(() => makeRoute(channel, byTag, declared, tagBudgets))
+        : { kind: 'route', route: kept };
     if (made.kind === 'route') byId.set(channel.id, made.route);
     else leftOut.push({ channel, why: made.why });
   }
-  const { plans, broken } = plansOf(byModelOf(byId.values()), planOf);
+  const keptPlan = (model: string, routes: readonly Route[]): Plan | undefined =>
+    areSame(routes, before.madeFrom.routes.get(model)) ? before.plans.get(model) : undefined;
+  const { plans, routes, broken } = plansOf(
+    byModelOf(byId.values()),
+    (model, all) => keptPlan(model, all) ?? planOf(model, all),
+  );
   for (const { channel, why } of broken) {
     if (byId.delete(channel.id)) leftOut.push({ channel, why });
   }
-  return { table: { version, byId, plans, unusable: byModel(leftOut) }, leftOut };
+  const madeFrom = { switches: byTag, tagBudgets, routes };
+  return { table: { version, byId, plans, unusable: byModel(leftOut), madeFrom }, leftOut };
+}
+
+/** The route that a channel has already, if nothing that it was made from has changed. */
+function keptRoute(
+  channel: Channel,
+  switches: ReadonlyMap<string, TagSwitch>,
+  tagBudgets: TagBudgets,
+  { byId, madeFrom }: RoutingTable,
+): Route | undefined {
+  const route = byId.get(channel.id);
+  // A store hands out the same object until a channel changes.
+  if (route?.channel !== channel) return undefined;
+  const { tag } = channel;
+  if (tag === undefined) return route;
+  if (madeFrom.switches.get(tag) !== switches.get(tag)) return undefined;
+  return tagBudgets.has(tag) || madeFrom.tagBudgets.has(tag) ? undefined : route;
+}
+
+function areSame(some: readonly Route[], others: readonly Route[] | undefined): boolean {
+  return some.length === others?.length && some.every((route, at) => route === others[at]);
 }
 
 function prepared(make: () => RouteResult): RouteResult {
@@ -72,7 +109,11 @@ function prepared(make: () => RouteResult): RouteResult {
 function plansOf(
   routesByModel: ReadonlyMap<string, readonly Route[]>,
   planOf: PlanOf,
-): { readonly plans: ReadonlyMap<string, Plan>; readonly broken: readonly UnusableChannel[] } {
+): {
+  readonly plans: ReadonlyMap<string, Plan>;
+  readonly routes: ReadonlyMap<string, readonly Route[]>;
+  readonly broken: readonly UnusableChannel[];
+} {
   const plans = new Map<string, Plan>();
   const broken: UnusableChannel[] = [];
   for (const [model, routes] of routesByModel) {
@@ -89,7 +130,7 @@ function plansOf(
     const all = routes.map(({ channel }) => ({ channel, why: plan.why }));
     broken.push(...(culprits.length > 0 ? culprits : all));
   }
-  if (broken.length === 0) return { plans, broken };
+  if (broken.length === 0) return { plans, routes: routesByModel, broken };
   const ids = new Set(broken.map(({ channel }) => channel.id));
   const rest = new Map<string, readonly Route[]>();
   for (const [model, routes] of routesByModel) {
@@ -97,7 +138,7 @@ function plansOf(
     if (usable.length > 0) rest.set(model, usable);
   }
   const without = plansOf(rest, planOf);
-  return { plans: without.plans, broken: [...broken, ...without.broken] };
+  return { ...without, broken: [...broken, ...without.broken] };
 }
 
 type Attempted<T> =

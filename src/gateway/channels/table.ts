@@ -232,7 +232,7 @@ export class ChannelTable implements Freshness {
     const { declared } = this.#deps;
     const { planOf, onRoutes } = this.#use;
     const before = this.#table.byId;
-    const { table, leftOut } = routingTableOf(snapshot, declared, planOf);
+    const { table, leftOut } = routingTableOf(snapshot, declared, planOf, this.#table);
     this.#table = table;
     const { byId } = table;
     for (const id of before.keys()) if (!byId.has(id)) this.#deps.onGone(id);

@@ -1,43 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { CHANNEL_DEFAULTS } from '../../core/channel-members.js';
-import {
-  CHANNEL_AUTO_DISABLED,
-  statusOnceDeclared,
-  type Channel,
-  type ChannelStatus,
-  type TagSwitch,
-} from '../../core/channel.js';
-import { canonicalJson } from '../../core/records.js';
 import {
   StoreUnavailableError,
-  type ChannelChange,
   type ChannelNews,
   type ChannelSnapshot,
   type ChannelStore,
   type ChannelUpdate,
-  type DeclaredChannel,
+  type ChannelChange,
   type EncryptionStore,
   type KeyNote,
 } from '../store.js';
 import { openCredentials, type Vault } from '../vault.js';
 import { versionMark } from '../version.js';
+import {
+  changed,
+  declared,
+  isTaken,
+  openedBy,
+  type SealedChange,
+  type StoredChannel,
+  type StoredChannels,
+} from './channel-records.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { listOf, numberOf, pairsOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
+import { openLatestChannels } from './latest-channels.js';
+import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
 import { pairOf } from './token-records.js';
-
-/** A channel as it is stored: without its id, and with sealed credentials. */
-type StoredChannel = Omit<Channel, 'id' | 'credentials'> & {
-  readonly sealed: string | undefined;
-  /** The last status that the configuration declared; only for channels from there. */
-  readonly declaredStatus: ChannelStatus | undefined;
-};
-
-interface StoredChannels {
-  readonly version: number;
-  readonly channels: ReadonlyMap<number, StoredChannel>;
-  readonly switches: readonly TagSwitch[];
-}
 
 /** What to write: a record, or `undefined` to delete the channel. */
 type Edits = ReadonlyMap<number, StoredChannel | undefined>;
@@ -47,18 +34,13 @@ interface Worked<T> {
   readonly result: T;
 }
 
-/** A change with its credentials sealed, which is slow and need not be repeated if another change was faster. */
-interface SealedChange {
-  readonly id: number;
-  readonly change: ChannelChange;
-  readonly sealed: string | undefined;
-}
-
 /** Why a channel is not changed. */
 type Refused = Exclude<ChannelUpdate['kind'], 'updated'>;
 
 /** A round is lost only to another change, and changes of one process wait for each other. */
 const MAX_ROUNDS = 100;
+/** Channels that are written in one step where they need not all change at once: Redis serves nobody else meanwhile. */
+const PIECE = 250;
 
 export function openChannels(
   connection: Connection,
@@ -72,56 +54,52 @@ export function openChannels(
     channelsVersion: versionKey,
     channelRecords: recordsKey,
     channelSwitches: switchesKey,
+    channelsLog: logKey,
     channelNodes: nodesKey,
     channelsMark: markKey,
   } = keys;
+  const latest = openLatestChannels(connection, keys);
+  const { channelOf: present, snapshotOf } = openedBy(vault);
+  const load = async (): Promise<ChannelSnapshot> => snapshotOf(await latest.read());
 
-  async function load(): Promise<StoredChannels> {
-    const [version, records, switches] = listOf(
-      await run(connection, SCRIPTS.findChannels, [versionKey, recordsKey, switchesKey]),
+  /** Resolves to the version after it, or `undefined` if the channels are no longer what the edits were worked out from. */
+  async function write(
+    version: number,
+    edits: readonly (readonly [number, StoredChannel | undefined])[],
+  ): Promise<number | undefined> {
+    const written = await run(
+      connection,
+      SCRIPTS.changeChannels,
+      [versionKey, recordsKey, logKey],
+      [
+        ...[version, versionMark(), keys.channelsChanged],
+        ...edits.flatMap(([id, channel]) => [
+          id,
+          channel === undefined ? '' : JSON.stringify(channel),
+        ]),
+      ],
     );
-    return storedOf(version, records, switches);
-  }
-
-  /** Whether the last read found both channels and switches. */
-  let isWhole = false;
-
-  function snapshotOf({ version, channels, switches }: StoredChannels): ChannelSnapshot {
-    isWhole = channels.size > 0 && switches.length > 0;
-    const opened = [...channels].map(([id, stored]) => channelOf(id, stored, vault));
-    return {
-      version,
-      channels: opened.map(({ channel }) => channel),
-      locked: new Set(opened.filter(({ locked }) => locked).map(({ channel }) => channel.id)),
-      switches,
-    };
+    return written === null ? undefined : numberOf(written);
   }
 
   /**
    * Works out edits from the stored channels and writes them if nothing has changed meanwhile, otherwise tries again. Resolves
-   * to the version after the edits; without edits the version stays the same.
+   * to the version after the edits; without edits the version stays the same. `piece` is how many are written as one.
    */
   function edit<T>(
     work: (stored: StoredChannels) => Worked<T> | Promise<Worked<T>>,
+    piece = Infinity,
   ): Promise<{ version: number; result: T }> {
     const turn = lastTurn.then(async () => {
       for (let round = 0; round < MAX_ROUNDS; round += 1) {
-        const stored = await load();
+        const stored = await latest.read();
         const { edits, result } = await work(stored);
-        if (edits.size === 0) return { version: stored.version, result };
-        const version = await run(
-          connection,
-          SCRIPTS.writeChannels,
-          [versionKey, recordsKey],
-          [
-            ...[stored.version, versionMark(), keys.channelsChanged],
-            ...[...edits].flatMap(([id, channel]) => [
-              id,
-              channel === undefined ? '' : JSON.stringify(channel),
-            ]),
-          ],
-        );
-        if (version !== null) return { version: numberOf(version), result };
+        const all = [...edits];
+        let version: number | undefined = stored.version;
+        for (let at = 0; at < all.length && version !== undefined; at += piece) {
+          version = await write(version, all.slice(at, at + piece));
+        }
+        if (version !== undefined) return { version, result };
       }
       throw new StoreUnavailableError('The channels keep changing.');
     });
@@ -130,9 +108,6 @@ export function openChannels(
   }
 
   const nextId = (): Promise<number> => answer(client.incr(keys.channelSequence));
-
-  const present = (id: number, stored: StoredChannel): Channel =>
-    channelOf(id, stored, vault).channel;
 
   const seal = (id: number, change: ChannelChange): SealedChange => ({
     id,
@@ -144,56 +119,15 @@ export function openChannels(
     return numberOf(
       await run(
         connection,
-        SCRIPTS.switchTag,
-        [versionKey, switchesKey],
+        SCRIPTS.changeSwitch,
+        [versionKey, switchesKey, logKey],
         [...[versionMark(), keys.channelsChanged, tag, record]],
       ),
     );
   }
 
-  async function declared(
-    { channels: stored }: StoredChannels,
-    channels: readonly DeclaredChannel[],
-  ): Promise<{ edits: Edits; result: readonly string[] }> {
-    const byName = new Map([...stored].map(([id, channel]) => [channel.name, { id, channel }]));
-    const wanted = new Set(channels.map(({ name }) => name));
-    const edits = new Map<number, StoredChannel | undefined>();
-    const taken: string[] = [];
-    for (const channel of channels) {
-      const before = byName.get(channel.name);
-      if (before?.channel.origin === 'store') {
-        taken.push(channel.name);
-        continue;
-      }
-      const status =
-        before === undefined
-          ? channel.status
-          : statusOnceDeclared(
-              before.channel.status,
-              before.channel.declaredStatus,
-              channel.status,
-            );
-      const next: StoredChannel = {
-        ...channel,
-        status,
-        outage: status === CHANNEL_AUTO_DISABLED ? before?.channel.outage : undefined,
-        origin: 'config',
-        sealed: undefined,
-        declaredStatus: channel.status,
-      };
-      if (before === undefined) edits.set(await nextId(), next);
-      else if (canonicalJson(before.channel) !== canonicalJson(next)) edits.set(before.id, next);
-    }
-    for (const [id, { name, origin }] of stored) {
-      if (origin === 'config' && !wanted.has(name)) edits.set(id, undefined);
-    }
-    return { edits, result: taken };
-  }
-
   return {
-    async loadChannels() {
-      return snapshotOf(await load());
-    },
+    loadChannels: load,
 
     async channelsVersion() {
       return Number((await answer(client.get(versionKey))) ?? 0);
@@ -292,7 +226,7 @@ export function openChannels(
         ]);
         const counts = { sealed: readable.length, locked: opened.length - readable.length };
         return { edits: new Map(edits), result: counts };
-      });
+      }, PIECE);
       return result;
     },
 
@@ -300,7 +234,17 @@ export function openChannels(
     deleteTagSwitch: (tag) => setSwitch(tag, ''),
 
     async declareChannels(channels) {
-      const { version, result } = await edit((stored) => declared(stored, channels));
+      const { version, result } = await edit(async (stored) => {
+        const { added, replaced, gone, taken } = declared(stored, channels);
+        const edits = new Map<number, StoredChannel | undefined>(replaced);
+        const count = added.length;
+        const last = count === 0 ? 0 : await answer(client.incrby(keys.channelSequence, count));
+        for (const [index, channel] of added.entries())
+          edits.set(last - count + 1 + index, channel);
+        // Last, so that no model goes without a channel in between.
+        for (const id of gone) edits.set(id, undefined);
+        return { edits, result: taken };
+      }, PIECE);
       return { version, taken: result };
     },
 
@@ -311,21 +255,19 @@ export function openChannels(
     },
 
     async syncNode({ nodeId, version, serial, heardSerial, nowMs, ttlMs }) {
-      const places = [versionKey, nodesKey, markKey];
-      // A Cluster that is moving the slot does not answer for missing keys, so name only keys that exist.
-      if (isWhole) places.push(recordsKey, switchesKey);
-      const [current, time, told, records, switches] = listOf(
-        await run(connection, SCRIPTS.syncNode, places, [
-          ...[nodeId, version, serial, heardSerial, connection.told(nowMs), ttlMs],
-        ]),
+      const [current, time, told] = listOf(
+        await run(
+          connection,
+          SCRIPTS.syncNode,
+          [versionKey, nodesKey, markKey],
+          [...[nodeId, version, serial, heardSerial, connection.told(nowMs), ttlMs]],
+        ),
       );
       // The script returns one of these.
       const memory = textOf(told) as ChannelNews['memory'];
-      let snapshot: ChannelSnapshot | undefined;
-      if (records !== undefined) snapshot = snapshotOf(storedOf(current, records, switches));
-      else if (memory !== 'kept' || numberOf(current) !== version)
-        snapshot = snapshotOf(await load());
-      return { snapshot, storeTimeMs: numberOf(time), memory };
+      if (memory !== 'kept') latest.forget();
+      const isNew = memory !== 'kept' || numberOf(current) !== version;
+      return { snapshot: isNew ? await load() : undefined, storeTimeMs: numberOf(time), memory };
     },
 
     async oldestNodeVersion(nowMs) {
@@ -345,54 +287,6 @@ export function openChannels(
   };
 }
 
-function storedOf(
-  version: Reply | undefined,
-  records: Reply | undefined,
-  switches: Reply | undefined,
-): StoredChannels {
-  return {
-    version: numberOf(version),
-    channels: new Map(
-      pairsOf(records)
-        .map(([id, record]): [number, StoredChannel] => [Number(id), storedChannelOf(record)])
-        .sort(([a], [b]) => a - b),
-    ),
-    switches: pairsOf(switches)
-      .map(([, record]) => switchOf(record))
-      .sort((a, b) => (a.tag < b.tag ? -1 : 1)),
-  };
-}
-
 function unchanged<T>(result: T): Worked<T> {
   return { edits: new Map(), result };
-}
-
-function changed(before: StoredChannel, { change, sealed }: SealedChange): StoredChannel {
-  const { credentials, ...rest } = change;
-  return { ...before, ...rest, sealed: credentials === undefined ? before.sealed : sealed };
-}
-
-function isTaken(channels: StoredChannels['channels'], name: string, id: number): boolean {
-  return [...channels].some(([otherId, channel]) => channel.name === name && otherId !== id);
-}
-
-function channelOf(
-  id: number,
-  { sealed, declaredStatus: _, ...definition }: StoredChannel,
-  vault: Vault,
-): { readonly channel: Channel; readonly locked: boolean } {
-  const { credentials, locked } = openCredentials(vault, sealed);
-  return { channel: { ...definition, id, credentials }, locked };
-}
-
-/** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */
-function storedChannelOf(record: string): StoredChannel {
-  const stored = JSON.parse(record) as StoredChannel;
-  const { baseUrl, tag, sealed, declaredStatus } = stored;
-  return { ...CHANNEL_DEFAULTS, ...stored, baseUrl, tag, sealed, declaredStatus };
-}
-
-function switchOf(record: string): TagSwitch {
-  const stored = JSON.parse(record) as TagSwitch;
-  return { ...stored, reason: stored.reason, changedBy: stored.changedBy };
 }

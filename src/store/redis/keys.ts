@@ -40,6 +40,8 @@ export interface Keys {
   readonly channelRecords: string;
   /** Hash of switches by tag. */
   readonly channelSwitches: string;
+  /** List of the last changes of both; see `lua/_log.lua`. */
+  readonly channelsLog: string;
   /** Hash of what each node has reported. */
   readonly channelNodes: string;
   /** Hash of what each node reports about itself for people, as `<expires ms> <record>`. */
@@ -105,6 +107,7 @@ export function createKeys(prefix: string): Keys {
     channelsVersion: `${prefix}{ch}:version`,
     channelRecords: `${prefix}{ch}:all`,
     channelSwitches: `${prefix}{ch}:switches`,
+    channelsLog: `${prefix}{ch}:log`,
     channelNodes: `${prefix}{ch}:nodes`,
     nodesAbout: `${prefix}{ch}:about`,
     channelSequence: `${prefix}{ch}:seq`,

@@ -51,6 +51,12 @@ interface SealedChange {
   readonly sealed: string | undefined;
 }
 
+interface OpenedRow {
+  readonly row: ChannelRow;
+  readonly channel: Channel;
+  readonly locked: boolean;
+}
+
 type Written =
   | { readonly kind: 'written'; readonly row: ChannelRow; readonly version: number }
   | Exclude<ChannelUpdate, { readonly kind: 'updated' }>;
@@ -130,14 +136,29 @@ export function openChannels(
     switches: switches.all(),
   });
 
+  /** The rows of the last snapshot, and what was made of each: a row that is the same is not parsed and opened again. */
+  let opened: ReadonlyMap<number, OpenedRow> = new Map();
+  let latest: ChannelSnapshot | undefined;
+
   function snapshotOf(read: ReturnType<typeof state>): ChannelSnapshot {
-    const opened = read.rows.map((row) => channelOf(row, vault));
-    return {
+    const rows = read.rows.map((row): [number, OpenedRow] => {
+      const known = opened.get(row.id);
+      if (known !== undefined && isSameRow(known.row, row)) return [row.id, known];
+      return [row.id, { row, ...channelOf(row, vault) }];
+    });
+    opened = new Map(rows);
+    const before = new Map(latest?.switches.map((each) => [each.tag, each]));
+    latest = {
       version: read.version,
-      channels: opened.map(({ channel }) => channel),
-      locked: new Set(opened.filter(({ locked }) => locked).map(({ channel }) => channel.id)),
-      switches: read.switches.map(switchOf),
+      channels: rows.map(([, { channel }]) => channel),
+      locked: new Set(rows.filter(([, { locked }]) => locked).map(([id]) => id)),
+      switches: read.switches.map((row) => {
+        const now = switchOf(row);
+        const known = before.get(row.tag);
+        return known !== undefined && canonicalJson(known) === canonicalJson(now) ? known : now;
+      }),
     };
+    return latest;
   }
 
   /** Runs inside a transaction; credentials that it reads are opened afterwards. */
@@ -263,7 +284,10 @@ export function openChannels(
   }
 
   const store: ChannelStore & EncryptionStore = {
-    loadChannels: async () => snapshotOf(await database.read(state)),
+    loadChannels: async () => {
+      const read = await database.read(() => (version() === latest?.version ? latest : state()));
+      return 'rows' in read ? snapshotOf(read) : read;
+    },
 
     channelsVersion: () => database.read(version),
 
@@ -452,4 +476,10 @@ function switchOf(row: SwitchRow): TagSwitch {
     changedTime: row.changed_time,
     changedBy: row.changed_by ?? undefined,
   };
+}
+
+function isSameRow(one: ChannelRow, other: ChannelRow): boolean {
+  return Object.entries(one).every(
+    ([column, value]) => value === other[column as keyof ChannelRow],
+  );
 }

@@ -122,4 +122,60 @@ describe('the table of the channels in force', () => {
     );
     expect(limits).toEqual([[['tag_budget', 5]], [['tag_budget', 5]], []]);
   });
+
+  it('keeps the routes and plans of what has not changed', () => {
+    const channels = [
+      channel(1, { models: { m: 'm' }, tag: 'eu' }),
+      channel(2, { models: { x: 'x' }, tag: 'us' }),
+      channel(3, { models: { y: 'y' } }),
+    ];
+    const off = {
+      tag: 'eu',
+      disabled: true,
+      reason: undefined,
+      changedTime: 1,
+      changedBy: undefined,
+    };
+    const of = (version: number, more: Partial<ChannelSnapshot>): ChannelSnapshot => ({
+      ...{ version, channels, locked: new Set<number>(), switches: [] },
+      ...more,
+    });
+    const first = routingTableOf(of(1, {}), new Map(), planWithoutRank).table;
+
+    const switched = of(2, { switches: [off] });
+    const second = routingTableOf(switched, new Map(), planWithoutRank, first).table;
+    const edited = {
+      ...switched,
+      channels: [...channels.slice(0, 2), channel(3, { priority: 1 })],
+    };
+    const third = routingTableOf(edited, new Map(), planWithoutRank, second).table;
+
+    expect(second.byId.get(1)?.live).toBe(false);
+    expect(second.plans.get('m')).not.toBe(first.plans.get('m'));
+    expect(second.byId.get(2)).toBe(first.byId.get(2));
+    expect(second.plans.get('x')).toBe(first.plans.get('x'));
+    expect(third.byId.get(1)).toBe(second.byId.get(1));
+    expect(third.plans.get('x')).toBe(first.plans.get('x'));
+    expect(third.byId.get(3)?.priority).toBe(1);
+  });
+
+  it('has the new budget of a tag in every route of it', () => {
+    const plain = channel(1, { tag: 'eu' });
+    const first = tableOf([plain]).table;
+    const snapshot = {
+      ...{ version: 8, locked: new Set<number>(), switches: [] },
+      channels: [plain, channel(2, { budget: 5, budgetScope: 'tag', tag: 'eu' })],
+    };
+
+    const second = routingTableOf(snapshot, new Map(), planWithoutRank, first).table;
+    const third = routingTableOf(
+      { ...snapshot, channels: [plain] },
+      new Map(),
+      planWithoutRank,
+      second,
+    );
+
+    expect(second.byId.get(1)?.limits).toHaveLength(1);
+    expect(third.table.byId.get(1)?.limits).toHaveLength(0);
+  });
 });

@@ -1,3 +1,4 @@
+import { NO_CHANNELS } from '../../../src/gateway/channels/routing-table.js';
 import { describe, expect, it } from '@jest/globals';
 import { judgeTrial, rankOnTrial } from '../../../src/gateway/look/trial.js';
 import type { Attempt, Job } from '../../../src/gateway/rank.js';
@@ -9,8 +10,8 @@ const ROUTING = {
   aliases: {},
   channels: {
     current: {
+      ...NO_CHANNELS,
       version: 1,
-      byId: new Map(),
       plans: new Map([['m', plan([ONE, OFF])]]),
       unusable: new Map([['m', [{ channel: offer(3).route.channel, why: 'it has no key' }]]]),
     },

@@ -49,6 +49,33 @@ export function describeChannels(open: OpenHarness): void {
       expect(again.locked.size).toBe(0);
     });
 
+    test('hands out the same objects as long as they have not changed, whoever has changed others', async () => {
+      const { store } = given;
+      const [one, two] = [
+        newChannel({ name: 'one', tag: 'a' }),
+        newChannel({ name: 'two', tag: 'b' }),
+      ];
+      const { id } = await create(store, one);
+      await create(store, two);
+      await store.setTagSwitch(tagSwitch('a'));
+      const before = await load(store);
+      expect((await load(store)).channels[0]).toBe(before.channels[0]);
+
+      const other = await given.reopen();
+      await other.updateChannel(id, { priority: 9 });
+      await other.setTagSwitch(tagSwitch('b'));
+      const after = await load(store);
+
+      expect(after.channels.map(({ priority }) => priority)).toEqual([9, 0]);
+      expect(after.channels[1]).toBe(before.channels[1]);
+      expect(after.switches.map(({ tag }) => tag)).toEqual(['a', 'b']);
+      expect(after.switches[0]).toBe(before.switches[0]);
+      await other.deleteChannel(id);
+      await other.deleteTagSwitch('a');
+      const last = await load(store);
+      expect([last.channels, last.switches]).toEqual([[after.channels[1]], [after.switches[1]]]);
+    });
+
     test('keeps what is left open', async () => {
       const channel = await create(given.store, newChannel({ credentials: {} }));
 

@@ -1,11 +1,10 @@
 #!lua
--- Records which version of the channels a node has in force, drops nodes that have not reported in time, and answers what is
--- new. A node is stored as `<version>:<expires ms>:<serial>:<expires ms>`: releases before this one read the first two
+-- Records which version of the channels a node has in force, drops nodes that have not reported in time, and answers which
+-- version is current. A node is stored as `<version>:<expires ms>:<serial>:<expires ms>`: releases before this one read the first two
 -- numbers or the last one.
--- KEYS     version, nodes, mark of a store in use; and channels, switches if these are wanted in the same step
+-- KEYS     version, nodes, mark of a store in use
 -- ARGV     node, its version, serial of this report, serial of the last report known to be stored, time, ttl ms
--- Returns  {version, time ms, 'kept' or 'lost' or 'emptied'}, and, if wanted and the node has another version or something
---          was lost: {id, record, ...}, {tag, switch, ...}
+-- Returns  {version, time ms, 'kept' or 'lost' or 'emptied'}
 --!include _clock
 --!include _version
 local now = clock(ARGV[5])
@@ -35,9 +34,4 @@ local expires = string.format('%.0f', now + tonumber(ARGV[6]))
 redis.call('HSET', KEYS[2], ARGV[1],
   string.format('%.0f', known) .. ':' .. expires .. ':' .. string.format('%.0f', math.max(noted, serial)) .. ':' .. expires)
 
-local reply = { current, now, memory }
-if KEYS[4] and (memory ~= 'kept' or version ~= current) then
-  reply[4] = redis.call('HGETALL', KEYS[4])
-  reply[5] = redis.call('HGETALL', KEYS[5])
-end
-return reply
+return { current, now, memory }

@@ -1,0 +1,151 @@
+import { CHANNEL_DEFAULTS } from '../../core/channel-members.js';
+import {
+  CHANNEL_AUTO_DISABLED,
+  statusOnceDeclared,
+  type Channel,
+  type ChannelStatus,
+  type TagSwitch,
+} from '../../core/channel.js';
+import { canonicalJson } from '../../core/records.js';
+import type { ChannelChange, ChannelSnapshot, DeclaredChannel } from '../store.js';
+import { openCredentials, type Vault } from '../vault.js';
+
+/** A channel as it is stored: without its id, and with sealed credentials. */
+export type StoredChannel = Omit<Channel, 'id' | 'credentials'> & {
+  readonly sealed: string | undefined;
+  /** The last status that the configuration declared; only for channels from there. */
+  readonly declaredStatus: ChannelStatus | undefined;
+};
+
+/** Channels and switches of one version, each as it was parsed when it last changed. */
+export interface StoredChannels {
+  readonly version: number;
+  readonly channels: ReadonlyMap<number, StoredChannel>;
+  readonly switches: ReadonlyMap<string, TagSwitch>;
+}
+
+/** A change with its credentials sealed, which is slow and need not be repeated if another change was faster. */
+export interface SealedChange {
+  readonly id: number;
+  readonly change: ChannelChange;
+  readonly sealed: string | undefined;
+}
+
+/** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */
+export function storedChannelOf(record: string): StoredChannel {
+  const stored = JSON.parse(record) as StoredChannel;
+  const { baseUrl, tag, sealed, declaredStatus } = stored;
+  return { ...CHANNEL_DEFAULTS, ...stored, baseUrl, tag, sealed, declaredStatus };
+}
+
+export function switchOf(record: string): TagSwitch {
+  const stored = JSON.parse(record) as TagSwitch;
+  return { ...stored, reason: stored.reason, changedBy: stored.changedBy };
+}
+
+export function changed(before: StoredChannel, { change, sealed }: SealedChange): StoredChannel {
+  const { credentials, ...rest } = change;
+  return { ...before, ...rest, sealed: credentials === undefined ? before.sealed : sealed };
+}
+
+export function isTaken(channels: StoredChannels['channels'], name: string, id: number): boolean {
+  for (const [otherId, channel] of channels) {
+    if (channel.name === name && otherId !== id) return true;
+  }
+  return false;
+}
+
+/** What was opened stays the same object as long as its record and its version are the same. */
+export interface Opened {
+  readonly channelOf: (id: number, stored: StoredChannel) => Channel;
+  readonly snapshotOf: (stored: StoredChannels) => ChannelSnapshot;
+}
+
+export function openedBy(vault: Vault): Opened {
+  const known = new WeakMap<
+    StoredChannel,
+    { readonly channel: Channel; readonly locked: boolean }
+  >();
+  const snapshots = new WeakMap<StoredChannels, ChannelSnapshot>();
+
+  const open = (id: number, stored: StoredChannel) => {
+    const before = known.get(stored);
+    if (before?.channel.id === id) return before;
+    const { sealed, declaredStatus: _, ...definition } = stored;
+    const { credentials, locked } = openCredentials(vault, sealed);
+    const opened = { channel: { ...definition, id, credentials }, locked };
+    known.set(stored, opened);
+    return opened;
+  };
+
+  return {
+    channelOf: (id, stored) => open(id, stored).channel,
+    snapshotOf(stored) {
+      const before = snapshots.get(stored);
+      if (before !== undefined) return before;
+      const opened = [...stored.channels]
+        .sort(([a], [b]) => a - b)
+        .map(([...each]) => open(...each));
+      const snapshot = {
+        version: stored.version,
+        channels: opened.map(({ channel }) => channel),
+        locked: new Set(opened.filter(({ locked }) => locked).map(({ channel }) => channel.id)),
+        switches: [...stored.switches.values()].sort((a, b) => (a.tag < b.tag ? -1 : 1)),
+      };
+      snapshots.set(stored, snapshot);
+      return snapshot;
+    },
+  };
+}
+
+/** What must change so that the channels of the configuration are the declared ones. */
+export interface Declared {
+  readonly added: readonly StoredChannel[];
+  readonly replaced: ReadonlyMap<number, StoredChannel>;
+  readonly gone: readonly number[];
+  /** Names that channels of origin `store` have. */
+  readonly taken: readonly string[];
+}
+
+export function declared(
+  { channels: stored }: StoredChannels,
+  channels: readonly DeclaredChannel[],
+): Declared {
+  const byName = new Map([...stored].map(([id, channel]) => [channel.name, { id, channel }]));
+  const wanted = new Set(channels.map(({ name }) => name));
+  const added: StoredChannel[] = [];
+  const replaced = new Map<number, StoredChannel>();
+  const taken: string[] = [];
+  for (const channel of channels) {
+    const before = byName.get(channel.name);
+    if (before?.channel.origin === 'store') {
+      taken.push(channel.name);
+      continue;
+    }
+    const next = declaredRecord(channel, before?.channel);
+    if (before === undefined) added.push(next);
+    else if (canonicalJson(before.channel) !== canonicalJson(next)) replaced.set(before.id, next);
+  }
+  const gone = [...stored]
+    .filter(([, { name, origin }]) => origin === 'config' && !wanted.has(name))
+    .map(([id]) => id);
+  return { added, replaced, gone, taken };
+}
+
+function declaredRecord(
+  channel: DeclaredChannel,
+  before: StoredChannel | undefined,
+): StoredChannel {
+  const status =
+    before === undefined
+      ? channel.status
+      : statusOnceDeclared(before.status, before.declaredStatus, channel.status);
+  return {
+    ...channel,
+    status,
+    outage: status === CHANNEL_AUTO_DISABLED ? before?.outage : undefined,
+    origin: 'config',
+    sealed: undefined,
+    declaredStatus: channel.status,
+  };
+}
