@@ -1,4 +1,4 @@
-import { Link } from './parts/basic.js';
+import { Link } from './parts/buttons.js';
 
 export function Brand() {
   return (

@@ -1,6 +1,11 @@
 /**
- * Bundles the console into `dist/console`: the page, and hashed files with their compressed forms. Called by
- * `src/setup.mjs`; `node src/console/build.mjs --watch` rebuilds after every change.
+ * Writes what the console knows of the gateway into `src/console/api`, and bundles the console into `dist/console`: the page,
+ * and hashed files with their compressed forms. Called by `src/setup.mjs`.
+ *
+ *   node src/console/build.mjs [--types | --watch]
+ *
+ * --types  writes the files of `src/console/api` alone, after an operation or a member has changed
+ * --watch  bundles again after every change
  */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -8,11 +13,22 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import zlib from 'node:zlib';
 import * as esbuild from 'esbuild';
+import { tsImport } from 'tsx/esm/api';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
 const source = path.join(root, 'src', 'console');
 const target = path.join(root, 'dist', 'console');
 const assets = path.join(target, 'assets');
+
+/** The operations' types and the tables of members, from the gateway's own code; a file that is the same is left alone. */
+async function writeApi() {
+  const { consoleApi } = await tsImport('../http/console-api.ts', import.meta.url);
+  for (const [name, text] of Object.entries(await consoleApi())) {
+    const file = path.join(source, 'api', name);
+    if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === text) continue;
+    fs.writeFileSync(file, text);
+  }
+}
 
 const shell = path.join(source, 'shell.tsx');
 const pages = path.join(source, 'pages') + path.sep;
@@ -111,6 +127,7 @@ function write({ outputFiles, metafile }) {
   fs.writeFileSync(path.join(target, 'index.html'), page);
 }
 
+await writeApi();
 if (process.argv.includes('--watch')) {
   const rewrite = {
     name: 'rewrite',
@@ -126,7 +143,7 @@ if (process.argv.includes('--watch')) {
     plugins: [shellInOnePiece, rewrite],
   });
   await context.watch();
-} else {
+} else if (!process.argv.includes('--types')) {
   try {
     write(await esbuild.build(settings));
   } catch (error) {

@@ -12,6 +12,8 @@ export const BUDGET_MEMBERS = {
     default: 0,
     flag: 'budget <amount>',
     label: 'budget',
+    title: 'Renewing budget in dollars',
+    hint: 'What may be spent in each period, besides any balance. Empty: no such limit.',
     unset: 'none',
     help: 'The most that may be spent in each period, in units, whatever the balance; 0: no budget.',
   },
@@ -22,6 +24,12 @@ export const BUDGET_MEMBERS = {
     default: 'month',
     flag: 'budget-period <period>',
     label: 'budget period',
+    title: 'It renews',
+    choiceTitles: {
+      day: 'each day',
+      week: 'each week, on Monday',
+      month: 'each month, on the first',
+    },
     help: 'How often the budget renews: each day, each week on Monday, or on the first of each month.',
   },
   /** The IANA zone by whose midnights days, weeks and months begin. */
@@ -30,6 +38,8 @@ export const BUDGET_MEMBERS = {
     default: 'UTC',
     flag: 'budget-time-zone <zone>',
     label: 'budget time zone',
+    title: 'At midnight in',
+    hint: 'Such as Europe/Berlin.',
     help: 'The time zone whose midnight begins a period, such as Europe/Berlin.',
   },
 } as const satisfies Readonly<Record<string, MemberSpec>>;

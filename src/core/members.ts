@@ -8,6 +8,10 @@ interface MemberText {
   readonly flag: string;
   /** Its label in the output of the command line. */
   readonly label: string;
+  /** What forms call it. */
+  readonly title: string;
+  /** What forms say below it. */
+  readonly hint?: string;
   /** What people read in place of the default, such as `no bound`. */
   readonly unset?: string;
   /** Unit or other suffix shown after the value. */
@@ -31,6 +35,8 @@ interface BooleanSpec extends MemberText {
 interface ChoiceSpec extends MemberText {
   readonly type: 'choice';
   readonly choices: readonly [string, ...string[]];
+  /** What people read in place of a choice. */
+  readonly choiceTitles?: Readonly<Record<string, string>>;
   readonly default: string;
 }
 

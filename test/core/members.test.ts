@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { memberMistake, type MemberSpec } from '../../src/core/members.js';
 import { TOKEN_MEMBERS } from '../../src/core/token-members.js';
 
-const about = { help: 'What it does.', flag: 'it <value>', label: 'it' };
+const about = { help: 'What it does.', flag: 'it <value>', label: 'it', title: 'It' };
 const count: MemberSpec = { ...about, type: 'integer', least: 1, most: 9, default: 3 };
 const share: MemberSpec = { ...about, type: 'number', least: 0, most: 1, default: undefined };
 const choice: MemberSpec = { ...about, type: 'choice', choices: ['a', 'b'], default: 'a' };

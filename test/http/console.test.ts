@@ -1,14 +1,14 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
+import { consoleApi } from '../../src/http/console-api.js';
 import { consoleRoutes, readConsole } from '../../src/http/console-routes.js';
-import { CONSOLE_MEMBERS_FILE, consoleMembers } from '../support/console-members.js';
-import { CONSOLE_TYPES_FILE, consoleTypes } from '../support/console-types.js';
+import { OPERATIONS } from '../../src/http/operations/index.js';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway } from '../support/gateway.js';
 
@@ -137,11 +137,15 @@ describe('about', () => {
   });
 });
 
-describe('the console’s types', () => {
-  it('are those of the table of operations: npm run console:types writes them', async () => {
-    expect(existsSync(CONSOLE_TYPES_FILE)).toBe(true);
-    expect(readFileSync(CONSOLE_TYPES_FILE, 'utf8')).toBe(await consoleTypes());
-    expect(readFileSync(CONSOLE_MEMBERS_FILE, 'utf8')).toBe(await consoleMembers());
+describe('what the console knows of the API', () => {
+  it('is made of the tables of operations and members when the console is built', async () => {
+    const files = await consoleApi();
+    for (const [name, text] of Object.entries(files)) {
+      expect(readFileSync(`src/console/api/${name}`, 'utf8')).toBe(text);
+    }
+    for (const { id } of OPERATIONS) expect(files['operations.ts']).toContain(`\n  ${id}: {`);
+    expect(files['members.ts']).toContain('"name":"timeout_ms"');
+    expect(files['member-words.ts']).toContain('Timeout of an attempt, in ms');
   });
 });
 

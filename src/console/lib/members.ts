@@ -6,6 +6,17 @@ export type MemberRow = (typeof MEMBERS)[MemberKind][number];
 export type MemberName = MemberRow['name'];
 /** What is typed, by member; an empty text stands for the default. */
 export type MemberTexts = Readonly<Partial<Record<MemberName, string>>>;
+/** What forms and lists call a member and its values. */
+export type MemberWords = Readonly<
+  Record<
+    MemberName,
+    {
+      readonly label: string;
+      readonly help: string;
+      readonly choices?: Readonly<Record<string, string>>;
+    }
+  >
+>;
 type MemberValue = string | number | boolean | null;
 type Known = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@ import { useRead } from '../api/query.js';
 import { bodyOf, isSame, undoOf, type Undo, type UndoKind } from '../lib/audit.js';
 import { ConfirmWrite } from '../parts/confirm-write.js';
 import { Value, ValueHead } from '../parts/member-value.js';
-import { Skeleton } from '../parts/basic.js';
+import { Skeleton } from '../parts/notices.js';
 import { toast } from '../parts/toast.js';
 import { wp } from '../words.js';
 

@@ -5,21 +5,10 @@ import { call, save, type ItemOf, type ReplyOf } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
 import { csvOf } from '../lib/csv.js';
-import {
-  Ago,
-  Button,
-  CopyButton,
-  Count,
-  Empty,
-  ErrorNotice,
-  FilterText,
-  Link,
-  Moment,
-  Money,
-  State,
-  money,
-  style,
-} from '../parts/basic.js';
+import { Button, CopyButton, Link } from '../parts/buttons.js';
+import { FilterText } from '../parts/fields.js';
+import { Empty, ErrorNotice } from '../parts/notices.js';
+import { Ago, Count, Moment, Money, State, money, style } from '../parts/values.js';
 import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
 import { Dialog, Menu } from '../parts/dialog.js';
 import { FilterSelect, FormFields } from '../parts/form.js';

@@ -2,17 +2,9 @@ import { useEffect } from 'preact/hooks';
 import { about, readAbout } from '../about.js';
 import { useRead } from '../api/query.js';
 import { clock, count, duration, percent } from '../lib/format.js';
-import {
-  Ago,
-  Count,
-  Empty,
-  ErrorNotice,
-  Link,
-  Meter,
-  Money,
-  State,
-  style,
-} from '../parts/basic.js';
+import { Link } from '../parts/buttons.js';
+import { Empty, ErrorNotice } from '../parts/notices.js';
+import { Ago, Count, Meter, Money, State, style } from '../parts/values.js';
 import { Chart, timesOf } from '../parts/chart.js';
 import { Redeem } from '../parts/redeem.js';
 import { useAtom } from '../state.js';

@@ -14,7 +14,10 @@ import {
   type KeyDraft,
   type KnownKey,
 } from '../lib/key-draft.js';
-import { Button, FormError, TextField, fieldError, money } from '../parts/basic.js';
+import { Button } from '../parts/buttons.js';
+import { TextField } from '../parts/fields.js';
+import { FormError, fieldError } from '../parts/notices.js';
+import { money } from '../parts/values.js';
 import { SegmentsField } from '../parts/choice.js';
 import { Dialog } from '../parts/dialog.js';
 import { Meanwhile, presentOf, type Comparable } from '../parts/meanwhile.js';

@@ -1,6 +1,6 @@
 import { about, isAdmin } from '../about.js';
 import type { ReplyOf } from '../api/call.js';
-import { Meter, Money, State } from '../parts/basic.js';
+import { Meter, Money, State } from '../parts/values.js';
 import { wp } from '../words.js';
 
 export type Key = ReplyOf<'getToken'>;

@@ -4,19 +4,10 @@ import { call, download, type ItemOf, type ReplyOf } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
-import {
-  Ago,
-  Button,
-  Chip,
-  Count,
-  Empty,
-  ErrorNotice,
-  FilterText,
-  Link,
-  Moment,
-  Money,
-  TextField,
-} from '../parts/basic.js';
+import { Button, Chip, Link } from '../parts/buttons.js';
+import { FilterText, TextField } from '../parts/fields.js';
+import { Empty, ErrorNotice } from '../parts/notices.js';
+import { Ago, Count, Moment, Money } from '../parts/values.js';
 import { BudgetFacts } from '../parts/budget.js';
 import { RequestCode } from '../parts/code.js';
 import { FilterSelect } from '../parts/form.js';

@@ -5,17 +5,10 @@ import { useRead, useWrite } from '../api/query.js';
 import { count, percent, someOf } from '../lib/format.js';
 import { tiersOf } from '../lib/order.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
-import {
-  Button,
-  Empty,
-  ErrorNotice,
-  FilterText,
-  Link,
-  Moment,
-  State,
-  money,
-  style,
-} from '../parts/basic.js';
+import { Button, Link } from '../parts/buttons.js';
+import { FilterText } from '../parts/fields.js';
+import { Empty, ErrorNotice } from '../parts/notices.js';
+import { Moment, State, money, style } from '../parts/values.js';
 import { RequestCode } from '../parts/code.js';
 import { ListHead } from '../parts/list-head.js';
 import { priceText } from '../parts/price.js';

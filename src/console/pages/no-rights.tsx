@@ -1,6 +1,6 @@
 import { about } from '../about.js';
 import { useRead } from '../api/query.js';
-import { Link } from '../parts/basic.js';
+import { Link } from '../parts/buttons.js';
 import { useAtom } from '../state.js';
 import { w, wp } from '../words.js';
 

@@ -1,7 +1,9 @@
 import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { duration } from '../lib/format.js';
-import { Ago, Count, Empty, ErrorNotice, Link, Skeleton, State } from '../parts/basic.js';
+import { Link } from '../parts/buttons.js';
+import { Empty, ErrorNotice, Skeleton } from '../parts/notices.js';
+import { Ago, Count, State } from '../parts/values.js';
 import { pauseWords } from '../parts/pause.js';
 import { ListHead } from '../parts/list-head.js';
 import { Table } from '../parts/table.js';

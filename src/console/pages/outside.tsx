@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { about, readAbout } from '../about.js';
 import { actAs, call } from '../api/call.js';
 import { useWrite } from '../api/query.js';
-import { Button, Link } from '../parts/basic.js';
+import { Button, Link } from '../parts/buttons.js';
 import { FormFields } from '../parts/form.js';
 import { navigate, useFragment } from '../router.js';
 import { useAtom } from '../state.js';

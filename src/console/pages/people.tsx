@@ -3,18 +3,10 @@ import { about, isAdmin } from '../about.js';
 import { call, type ReplyOf } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
-import {
-  Ago,
-  Button,
-  Chip,
-  Count,
-  Empty,
-  FilterText,
-  Link,
-  Money,
-  Moment,
-  State,
-} from '../parts/basic.js';
+import { Button, Chip, Link } from '../parts/buttons.js';
+import { FilterText } from '../parts/fields.js';
+import { Empty } from '../parts/notices.js';
+import { Ago, Count, Money, Moment, State } from '../parts/values.js';
 import { BudgetFacts } from '../parts/budget.js';
 import { ConfirmWrite, WriteFailed } from '../parts/confirm-write.js';
 import { Dialog, Menu } from '../parts/dialog.js';

@@ -3,17 +3,9 @@ import { download, type ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { moment, percent } from '../lib/format.js';
 import { byDay, spanOf, type SpanName } from '../lib/spans.js';
-import {
-  Count,
-  Empty,
-  ErrorNotice,
-  Meter,
-  Money,
-  money,
-  Segments,
-  Skeleton,
-  style,
-} from '../parts/basic.js';
+import { Segments } from '../parts/fields.js';
+import { Empty, ErrorNotice, Skeleton } from '../parts/notices.js';
+import { Count, Meter, Money, money, style } from '../parts/values.js';
 import { Chart } from '../parts/chart.js';
 import { CsvButton } from '../parts/csv-button.js';
 import { FilterSelect } from '../parts/form.js';

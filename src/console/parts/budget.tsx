@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../api/call.js';
 import { wp } from '../words.js';
-import { Meter, Moment, Money } from './basic.js';
+import { Meter, Moment, Money } from './values.js';
 
 type Budgeted = Pick<
   ReplyOf<'getToken'>,

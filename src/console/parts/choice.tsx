@@ -1,4 +1,4 @@
-import { Segments } from './basic.js';
+import { Segments } from './fields.js';
 
 /** A choice of one among a few in a form: its label stands above it, as that of a field does. */
 export function SegmentsField<T extends string>(props: Parameters<typeof Segments<T>>[0]) {

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import { codeFor, type CodeLanguage } from '../lib/snippets.js';
 import { gatewayAddress } from '../router.js';
 import { wp } from '../words.js';
-import { CodeBox, Segments } from './basic.js';
+import { CodeBox } from './buttons.js';
+import { Segments } from './fields.js';
 
 /** A request as code, in the programming language that the reader picks. */
 export function RequestCode({

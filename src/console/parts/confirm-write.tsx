@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useWrite, type Reading, type Writing } from '../api/query.js';
-import { ErrorNotice } from './basic.js';
+import { ErrorNotice } from './notices.js';
 import { w } from '../words.js';
 import { Confirm, Dialog, type ConfirmProps } from './dialog.js';
 

@@ -2,7 +2,7 @@ import type { Dependence } from '../lib/depends.js';
 import { someOf } from '../lib/format.js';
 import { lead } from '../lib/lead.js';
 import { wp } from '../words.js';
-import { State } from './basic.js';
+import { State } from './values.js';
 
 /** Which models a switch takes down, and which channels continue to serve the others. */
 export function Consequence({

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/call.js';
 import { w } from '../words.js';
-import { Button, messageOf } from './basic.js';
+import { Button } from './buttons.js';
+import { messageOf } from './notices.js';
 import { toast } from './toast.js';
 
 /** Saves what a list shows as a file; why there is none is told. */

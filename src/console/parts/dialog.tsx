@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { w } from '../words.js';
-import { Button } from './basic.js';
+import { Button } from './buttons.js';
 
 interface DialogProps {
   readonly title: ComponentChildren;

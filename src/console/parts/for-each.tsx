@@ -3,7 +3,9 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../api/call.js';
 import { useWrite } from '../api/query.js';
 import { w } from '../words.js';
-import { Button, ErrorNotice, TextField, messageOf } from './basic.js';
+import { Button } from './buttons.js';
+import { TextField } from './fields.js';
+import { ErrorNotice, messageOf } from './notices.js';
 import { Dialog } from './dialog.js';
 import { toast } from './toast.js';
 

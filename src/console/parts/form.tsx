@@ -1,13 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/call.js';
-import {
-  Field,
-  FormError,
-  TextField,
-  fieldError,
-  type Choice,
-  type TextFieldProps,
-} from './basic.js';
+import { Field, TextField, type Choice, type TextFieldProps } from './fields.js';
+import { FormError, fieldError } from './notices.js';
 
 /** A field of a form; `name` is the API's name for it, which errors refer to. */
 interface FormField<N extends string> extends Omit<TextFieldProps, 'value' | 'onInput' | 'error'> {

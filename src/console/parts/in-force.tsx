@@ -2,7 +2,8 @@ import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { duration } from '../lib/format.js';
 import { w, wp } from '../words.js';
-import { Link, State } from './basic.js';
+import { Link } from './buttons.js';
+import { State } from './values.js';
 import { toast } from './toast.js';
 
 type How = Pick<ReplyOf<'disableTag'>, 'version' | 'in_force' | 'nodes' | 'waited_ms'>;

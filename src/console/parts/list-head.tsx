@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { Button, Count, type Making } from './basic.js';
+import { Button } from './buttons.js';
+import { type Making } from './notices.js';
+import { Count } from './values.js';
 
 /** The head of a list: its title, the number of matching rows, filters, and the button for a new entry (also `n`). */
 export function ListHead({

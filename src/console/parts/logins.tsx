@@ -2,7 +2,9 @@ import type { ReplyOf } from '../api/call.js';
 import { useWrite, type Reading } from '../api/query.js';
 import { browserOf } from '../lib/browser.js';
 import { wp } from '../words.js';
-import { Ago, Button, Chip, ErrorNotice, Skeleton } from './basic.js';
+import { Button, Chip } from './buttons.js';
+import { ErrorNotice, Skeleton } from './notices.js';
+import { Ago } from './values.js';
 
 type Sessions = ReplyOf<'listSessions'>;
 

@@ -1,6 +1,6 @@
 import type { ApiError } from '../api/call.js';
 import { w, wp } from '../words.js';
-import { Button } from './basic.js';
+import { Button } from './buttons.js';
 
 /** What there is now, as the refusal of a change has it that was refused because somebody else was faster. */
 export function presentOf(error: ApiError | undefined): unknown {

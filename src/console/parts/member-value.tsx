@@ -1,5 +1,5 @@
 import { w, wp } from '../words.js';
-import { Moment, Money } from './basic.js';
+import { Moment, Money } from './values.js';
 
 const MONEY: readonly string[] = ['quota', 'remain_quota', 'budget'];
 const NEVER = -1;

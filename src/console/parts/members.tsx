@@ -2,7 +2,8 @@ import { about } from '../about.js';
 import type { ApiError } from '../api/call.js';
 import type { MemberName, MemberRow, MemberTexts } from '../lib/members.js';
 import { wp } from '../words.js';
-import { Check, TextField, fieldError } from './basic.js';
+import { Check, TextField } from './fields.js';
+import { fieldError } from './notices.js';
 import { SelectField } from './form.js';
 
 /** Units of quota for one dollar. */
@@ -103,7 +104,7 @@ function MemberField({
 }
 
 function choiceLabel(name: MemberName, value: string): string {
-  const labels: Readonly<Record<string, string>> = { ...wp().memberChoices[name] };
+  const labels: Readonly<Record<string, string>> = { ...wp().members[name].choices };
   return labels[value] ?? value;
 }
 

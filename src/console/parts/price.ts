@@ -1,6 +1,6 @@
 import type { Price } from '../lib/bill.js';
 import { wp } from '../words.js';
-import { money } from './basic.js';
+import { money } from './values.js';
 
 const PER_THOUSAND = 1_000;
 

@@ -3,7 +3,8 @@ import { spanBeside } from '../lib/spans.js';
 import { setQuery, useRoute } from '../router.js';
 import { settings } from '../settings.js';
 import { w, wp } from '../words.js';
-import { Button, Chip, style } from './basic.js';
+import { Button, Chip } from './buttons.js';
+import { style } from './values.js';
 import { isTyping, usePageKeys } from './keys.js';
 
 export interface OwnRange {

@@ -3,7 +3,9 @@ import { seesAll } from '../about.js';
 import { useRead, type Reading } from '../api/query.js';
 import { hrefOf } from '../router.js';
 import { w, wp } from '../words.js';
-import { Ago, ErrorNotice, Link, Skeleton } from './basic.js';
+import { Link } from './buttons.js';
+import { ErrorNotice, Skeleton } from './notices.js';
+import { Ago } from './values.js';
 import { Dialog } from './dialog.js';
 
 /** What has an address of its own: the list that it is in, and what the audit log calls it. */

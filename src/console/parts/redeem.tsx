@@ -3,7 +3,10 @@ import { readAbout } from '../about.js';
 import { call } from '../api/call.js';
 import { useWrite } from '../api/query.js';
 import { wp } from '../words.js';
-import { Button, fieldError, FormError, money, TextField } from './basic.js';
+import { Button } from './buttons.js';
+import { TextField } from './fields.js';
+import { fieldError, FormError } from './notices.js';
+import { money } from './values.js';
 import { toast } from './toast.js';
 
 export function Redeem() {

@@ -4,7 +4,9 @@ import type { Reading } from '../api/query.js';
 import { setQuery, useRoute } from '../router.js';
 import { settings } from '../settings.js';
 import { w } from '../words.js';
-import { Ago, Button, Count, ErrorNotice, Skeleton } from './basic.js';
+import { Button } from './buttons.js';
+import { ErrorNotice, Skeleton } from './notices.js';
+import { Ago, Count } from './values.js';
 import { isTyping, usePageKeys } from './keys.js';
 
 export interface Column<T> {

@@ -1,7 +1,7 @@
 import type { ReplyOf } from '../api/call.js';
 import { duration, significant } from '../lib/format.js';
 import { wp } from '../words.js';
-import { State } from './basic.js';
+import { State } from './values.js';
 
 type Tested = ReplyOf<'testChannel'>;
 

@@ -1,6 +1,6 @@
+import { MEMBER_WORDS } from '../api/member-words.js';
 import type { Attention } from '../lib/attention.js';
 import { duration, percent } from '../lib/format.js';
-import type { MemberName } from '../lib/members.js';
 import { plural } from './plural.js';
 
 const many = plural('en');
@@ -433,93 +433,7 @@ export const enPages = {
       unused: 'not used for 90 days',
     },
   },
-  members: {
-    priority: { label: 'Priority', help: 'Higher is tried first.' },
-    weight: {
-      label: 'Weight',
-      help: 'Its share among equal priorities; 0: only when nothing else is left.',
-    },
-    timeout_ms: { label: 'Timeout of an attempt, in ms', help: 'Empty: the gateway’s.' },
-    cost: {
-      label: 'What a typical request costs you, in dollars',
-      help: 'For models whose cheapest channel is tried first. Empty: the price of the model.',
-    },
-    max_concurrency: { label: 'Concurrent requests', help: '0: no limit.' },
-    requests_per_minute: {
-      label: 'Requests a minute',
-      help: 'The limit of your account at the provider, for all gateways together. 0: no limit.',
-    },
-    tokens_per_minute: {
-      label: 'Tokens a minute',
-      help: 'The limit of your account at the provider, for all gateways together. 0: no limit.',
-    },
-    adaptive_concurrency: {
-      label: 'Find out from response times how many concurrent requests it takes',
-      help: '',
-    },
-    key_max_concurrency: {
-      label: 'Concurrent requests with one of several API keys',
-      help: 'From all gateways together. 0: no limit.',
-    },
-    key_requests_per_minute: {
-      label: 'Requests a minute with one of several API keys',
-      help: 'From all gateways together. 0: no limit.',
-    },
-    key_tokens_per_minute: {
-      label: 'Tokens a minute with one of several API keys',
-      help: 'From all gateways together. 0: no limit.',
-    },
-    scores: { label: 'Scores', help: '' },
-    pair_tokens: {
-      label: 'Tokens of the query and one document together',
-      help: 'As many as its model can read. Empty: what is known of the provider.',
-    },
-    long_documents: { label: 'Documents longer than the model can read', help: '' },
-    window_size: {
-      label: 'Documents per window',
-      help: 'For models that compare all documents: longer lists go out in windows of this size.',
-    },
-    window_stride: { label: 'Documents to the next window', help: 'Empty: half a window.' },
-    retry_unsafe: {
-      label: 'Retry what the provider may have served already: it may charge twice',
-      help: '',
-    },
-    health_check_s: {
-      label: 'Seconds between health checks',
-      help: 'Each ranks two short documents. 0: none. Empty: as suits its provider.',
-    },
-    budget: {
-      label: 'Renewing budget in dollars',
-      help: 'What may be spent in each period, besides any balance. Empty: no such limit.',
-    },
-    budget_scope: { label: 'The budget is', help: '' },
-    budget_period: { label: 'It renews', help: '' },
-    budget_time_zone: { label: 'At midnight in', help: 'Such as Europe/Berlin.' },
-    rate_limit: { label: 'Requests a minute', help: '0: no limit.' },
-    dialect: {
-      label: 'Form that its client speaks',
-      help: 'On paths that several forms share. auto: recognised from the request.',
-    },
-    reply_cache: { label: 'Answer its requests with kept rankings', help: '' },
-    reply_cache_ttl_ms: {
-      label: 'Use kept rankings for (ms)',
-      help: '0: as long as the rule of the model says.',
-    },
-    may_explain: { label: 'It may ask how it was routed (the answer names channels)', help: '' },
-  },
-  memberChoices: {
-    scores: { raw: 'as the provider gives them', normalized: 'as probabilities' },
-    long_documents: {
-      truncate: 'their beginning is ranked',
-      chunk: 'the best of their parts is ranked',
-    },
-    budget_scope: { channel: 'for this channel alone', tag: 'shared by all channels with its tag' },
-    budget_period: {
-      day: 'each day',
-      week: 'each week, on Monday',
-      month: 'each month, on the first',
-    },
-  } as Partial<Record<MemberName, Readonly<Record<string, string>>>>,
+  members: MEMBER_WORDS,
   meanwhile: {
     title: 'Somebody else has changed this in the meantime',
     help: 'Nothing was saved. What differs:',

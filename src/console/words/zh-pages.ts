@@ -424,12 +424,20 @@ export const zhPages: PageWords = {
       label: '单个上游密钥每分钟 token 数',
       help: '用于有多个上游密钥的渠道：每个密钥的上限，所有网关合计。0：不限。',
     },
-    scores: { label: '分数', help: '' },
+    scores: {
+      label: '分数',
+      help: '',
+      choices: { raw: '供应商原始分数', normalized: '转换为概率' },
+    },
     pair_tokens: {
       label: '查询与单篇文档的 token 总数',
       help: '模型一次能读取的长度。留空：使用供应商的已知值。',
     },
-    long_documents: { label: '超过模型长度上限的文档', help: '' },
+    long_documents: {
+      label: '超过模型长度上限的文档',
+      help: '',
+      choices: { truncate: '截断，只排开头部分', chunk: '分段，取得分最高的一段' },
+    },
     window_size: {
       label: '每个窗口的文档数',
       help: '用于一次比较全部文档的模型：更长的列表按此大小分窗口处理。',
@@ -444,8 +452,16 @@ export const zhPages: PageWords = {
       label: '周期预算（美元）',
       help: '每个周期最多花费的金额，与余额分别计算。留空：不限。',
     },
-    budget_scope: { label: '预算适用范围', help: '' },
-    budget_period: { label: '重置周期', help: '' },
+    budget_scope: {
+      label: '预算适用范围',
+      help: '',
+      choices: { channel: '仅此渠道', tag: '同一标签的渠道共用' },
+    },
+    budget_period: {
+      label: '重置周期',
+      help: '',
+      choices: { day: '每天', week: '每周一', month: '每月一日' },
+    },
     budget_time_zone: { label: '按此时区的零点重置', help: '例如 Asia/Shanghai。' },
     rate_limit: { label: '每分钟请求数', help: '0：不限。' },
     dialect: {
@@ -455,12 +471,6 @@ export const zhPages: PageWords = {
     reply_cache: { label: '允许用缓存的排序结果回应其请求', help: '' },
     reply_cache_ttl_ms: { label: '缓存结果的有效期（毫秒）', help: '0：按模型的规则。' },
     may_explain: { label: '允许请求路由说明（其中含渠道名称）', help: '' },
-  },
-  memberChoices: {
-    scores: { raw: '供应商原始分数', normalized: '转换为概率' },
-    long_documents: { truncate: '截断，只排开头部分', chunk: '分段，取得分最高的一段' },
-    budget_scope: { channel: '仅此渠道', tag: '同一标签的渠道共用' },
-    budget_period: { day: '每天', week: '每周一', month: '每月一日' },
   },
   meanwhile: {
     title: '在此期间，他人已修改过',

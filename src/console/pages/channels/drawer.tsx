@@ -5,17 +5,10 @@ import { call } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
 import { draftOf, updateBody, type ChannelDraft } from '../../lib/channel-draft.js';
 import { lead } from '../../lib/lead.js';
-import {
-  Ago,
-  Button,
-  Chip,
-  ErrorNotice,
-  FormError,
-  Link,
-  Moment,
-  Money,
-  TextField,
-} from '../../parts/basic.js';
+import { Button, Chip, Link } from '../../parts/buttons.js';
+import { TextField } from '../../parts/fields.js';
+import { ErrorNotice, FormError } from '../../parts/notices.js';
+import { Ago, Moment, Money } from '../../parts/values.js';
 import { Dialog } from '../../parts/dialog.js';
 import { isTyping } from '../../parts/keys.js';
 import { isId, Record } from '../../parts/record.js';

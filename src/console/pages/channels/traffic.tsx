@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { duration, percent } from '../../lib/format.js';
 import { summedBy } from '../../lib/series.js';
-import { Bars, Count } from '../../parts/basic.js';
+import { Bars, Count } from '../../parts/values.js';
 import { wp } from '../../words.js';
 
 type Traffic = ReplyOf<'usageSeries'>['series'][number];

@@ -4,15 +4,10 @@ import { call, type ReplyOf } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
 import { createBody, createCommand, emptyDraft, modelsOf } from '../../lib/channel-draft.js';
 import { tiersOf } from '../../lib/order.js';
-import {
-  Button,
-  ErrorNotice,
-  FormError,
-  Link,
-  Skeleton,
-  State,
-  TextField,
-} from '../../parts/basic.js';
+import { Button, Link } from '../../parts/buttons.js';
+import { TextField } from '../../parts/fields.js';
+import { ErrorNotice, FormError, Skeleton } from '../../parts/notices.js';
+import { State } from '../../parts/values.js';
 import { Form } from '../../parts/form.js';
 import { tellInForce } from '../../parts/in-force.js';
 import { TestReport } from '../../parts/test-report.js';

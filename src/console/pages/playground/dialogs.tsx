@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { significant } from '../../lib/format.js';
 import type { bodyOf, LaneSpec } from '../../lib/lanes.js';
-import { Button, Segments, TextField } from '../../parts/basic.js';
+import { Button } from '../../parts/buttons.js';
+import { Segments, TextField } from '../../parts/fields.js';
 import { RequestCode } from '../../parts/code.js';
 import { Dialog } from '../../parts/dialog.js';
 import { w, wp } from '../../words.js';

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatOfPaste, textOfDocuments, type Table } from '../../../core/documents-in.js';
-import { Button, Segments, TextField } from '../../parts/basic.js';
+import { Button } from '../../parts/buttons.js';
+import { Segments, TextField } from '../../parts/fields.js';
 import { dragging, moved } from '../../parts/drag.js';
 import { SelectField } from '../../parts/form.js';
 import { wp } from '../../words.js';

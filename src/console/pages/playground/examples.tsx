@@ -4,15 +4,10 @@ import { call, type ReplyOf } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
 import { EXAMPLES } from '../../lib/examples.js';
 import { sharedOf, sharing, type Shared } from '../../lib/share.js';
-import {
-  Ago,
-  Button,
-  Check,
-  ErrorNotice,
-  FormError,
-  TextField,
-  fieldError,
-} from '../../parts/basic.js';
+import { Button } from '../../parts/buttons.js';
+import { Check, TextField } from '../../parts/fields.js';
+import { ErrorNotice, FormError, fieldError } from '../../parts/notices.js';
+import { Ago } from '../../parts/values.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Form } from '../../parts/form.js';
 import { toast } from '../../parts/toast.js';

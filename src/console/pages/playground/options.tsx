@@ -1,7 +1,8 @@
 import { useRead } from '../../api/query.js';
 import { aboutCost, aboutTokens } from '../../lib/bill.js';
 import type { LaneOptions, LaneSpec } from '../../lib/lanes.js';
-import { Segments, money } from '../../parts/basic.js';
+import { Segments } from '../../parts/fields.js';
+import { money } from '../../parts/values.js';
 import { FormFields, SelectField } from '../../parts/form.js';
 import { wp } from '../../words.js';
 import { RUNS, type Times } from './inputs.js';

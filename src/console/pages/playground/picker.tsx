@@ -3,7 +3,7 @@ import { isAdmin } from '../../about.js';
 import type { ItemOf, ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { MAX_LANES, type LaneSpec } from '../../lib/lanes.js';
-import { Button } from '../../parts/basic.js';
+import { Button } from '../../parts/buttons.js';
 import { priceText } from '../../parts/price.js';
 import { w, wp } from '../../words.js';
 

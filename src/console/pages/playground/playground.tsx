@@ -13,7 +13,8 @@ import {
 } from '../../../core/documents-in.js';
 import { MAX_LANES, bodyOf, keyOf, type LaneSpec } from '../../lib/lanes.js';
 import { MAX_LINK, readShared, shareText, type LinkFault, type Shared } from '../../lib/share.js';
-import { Button, Chip, TextField, copyText } from '../../parts/basic.js';
+import { Button, Chip, copyText } from '../../parts/buttons.js';
+import { TextField } from '../../parts/fields.js';
 import { Menu } from '../../parts/dialog.js';
 import { dragging, moved } from '../../parts/drag.js';
 import { usePageKeys } from '../../parts/keys.js';

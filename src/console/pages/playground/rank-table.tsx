@@ -1,5 +1,5 @@
 import { significant } from '../../lib/format.js';
-import { Link } from '../../parts/basic.js';
+import { Link } from '../../parts/buttons.js';
 import { Menu } from '../../parts/dialog.js';
 import { wp } from '../../words.js';
 import { LaneState, Warnings, type ShownLane } from './rankings.js';

@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Bars } from '../../lib/bars.js';
 import { keyOf, MAX_LANES, SIDE_BY_SIDE, type LaneSpec } from '../../lib/lanes.js';
-import { Button, Check, Segments } from '../../parts/basic.js';
+import { Button } from '../../parts/buttons.js';
+import { Check, Segments } from '../../parts/fields.js';
 import type { MenuItem } from '../../parts/dialog.js';
 import { moved } from '../../parts/drag.js';
 import { wp } from '../../words.js';

@@ -1,7 +1,7 @@
 import type { ItemOf } from '../../api/call.js';
 import { clock, duration } from '../../lib/format.js';
 import { signOf } from '../../lib/verdict.js';
-import { Count, Moment, Money, State, style } from '../../parts/basic.js';
+import { Count, Moment, Money, State, style } from '../../parts/values.js';
 import type { Column } from '../../parts/table.js';
 import { wp } from '../../words.js';
 

@@ -2,7 +2,7 @@ import { seesAll } from '../../about.js';
 import type { ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { count, moment } from '../../lib/format.js';
-import { style } from '../../parts/basic.js';
+import { style } from '../../parts/values.js';
 import { Chart, timesOf as chartTimes, type ChartSeries } from '../../parts/chart.js';
 import { pickRange, type OwnRange } from '../../parts/range.js';
 import { wp } from '../../words.js';

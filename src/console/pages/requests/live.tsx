@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { seesAll } from '../../about.js';
 import { useRead } from '../../api/query.js';
-import { Button } from '../../parts/basic.js';
+import { Button } from '../../parts/buttons.js';
 import { isTyping, usePageKeys } from '../../parts/keys.js';
 import { settings } from '../../settings.js';
 import { wp } from '../../words.js';

@@ -4,18 +4,9 @@ import { useRead } from '../../api/query.js';
 import { clock, duration, moment } from '../../lib/format.js';
 import { lead } from '../../lib/lead.js';
 import { sideOf, signOf, switchedOffAt } from '../../lib/verdict.js';
-import {
-  CopyButton,
-  Count,
-  ErrorNotice,
-  Link,
-  Moment,
-  Money,
-  Skeleton,
-  State,
-  messageOf,
-  style,
-} from '../../parts/basic.js';
+import { CopyButton, Link } from '../../parts/buttons.js';
+import { ErrorNotice, Skeleton, messageOf } from '../../parts/notices.js';
+import { Count, Moment, Money, State, style } from '../../parts/values.js';
 import { faultWords, wp } from '../../words.js';
 
 const MOMENTS = /\b\d{4}-\d\d-\d\dT[\d:.]+Z/g;

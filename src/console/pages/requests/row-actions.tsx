@@ -1,4 +1,4 @@
-import { copyText } from '../../parts/basic.js';
+import { copyText } from '../../parts/buttons.js';
 import { Menu } from '../../parts/dialog.js';
 import { setQuery } from '../../router.js';
 import { w, wp } from '../../words.js';

@@ -1,11 +1,25 @@
-import { OPERATIONS } from '../../src/operations/index.js';
-import type { JsonSchema } from '../../src/http/json-schema.js';
-import { apiOperations, describeApi } from '../../src/http/openapi.js';
+import { BUDGET_MEMBERS } from '../core/budget.js';
+import { CHANNEL_MEMBERS } from '../core/channel-members.js';
+import type { MemberSpec, MemberSpecs } from '../core/members.js';
+import { snakeCase } from '../core/records.js';
+import { TOKEN_MEMBERS } from '../core/token-members.js';
+import type { JsonSchema } from './json-schema.js';
+import { apiOperations, describeApi } from './openapi.js';
+import { OPERATIONS } from '../operations/index.js';
 
-export const CONSOLE_TYPES_FILE = 'src/console/api/operations.ts';
+const HEAD = '// Made by src/console/build.mjs; not in git.\n';
 
-/** What the console knows of the API: each operation's method, path and types, from the OpenAPI document. */
-export async function consoleTypes(): Promise<string> {
+/** What the console knows of the gateway: the files of `src/console/api` that its build writes, by name. */
+export async function consoleApi(): Promise<Readonly<Record<string, string>>> {
+  return {
+    'operations.ts': await operationsFile(),
+    'members.ts': membersFile(),
+    'member-words.ts': memberWordsFile(),
+  };
+}
+
+/** Each operation's method, path and types, from the OpenAPI document. */
+async function operationsFile(): Promise<string> {
   const managed = new Set<string>(OPERATIONS.map(({ id }) => id));
   // Some forms of rerank requests lie below /api/ too.
   const api = apiOperations(await describeApi(OPERATIONS)).filter(
@@ -35,8 +49,7 @@ export async function consoleTypes(): Promise<string> {
       `  ${operation.operationId}: '${method.toUpperCase()} ${path.slice(1)}',`,
   );
   return [
-    '// Written by `npm run console:types` from the table of operations; do not edit.',
-    '',
+    HEAD,
     'export interface Operations {',
     ...types,
     '}',
@@ -89,4 +102,43 @@ function objectOf(members: readonly (readonly [string, boolean, string])[]): str
       `${/^\w+$/.test(name) ? name : `'${name}'`}${required ? '' : '?'}: ${type}`,
   );
   return `{ ${lines.join('; ')} }`;
+}
+
+const TABLES: Readonly<Record<string, MemberSpecs>> = {
+  channel: CHANNEL_MEMBERS,
+  key: TOKEN_MEMBERS,
+  account: BUDGET_MEMBERS,
+};
+
+/** The rows of the tables of members, as forms and lists need them: a new row appears there without more. */
+function membersFile(): string {
+  const tables = Object.entries(TABLES).map(([kind, specs]) => {
+    const rows = Object.entries(specs).map(([name, spec]) => JSON.stringify(rowOf(name, spec)));
+    return `  ${kind}: [\n${rows.map((row) => `    ${row},\n`).join('')}  ],`;
+  });
+  return [HEAD, 'export const MEMBERS = {', ...tables, '} as const;', ''].join('\n');
+}
+
+function rowOf(name: string, spec: MemberSpec): object {
+  const row = { name: snakeCase(name), type: spec.type, preset: spec.default ?? null };
+  const flag = spec.flag.replace(/ .*/, '');
+  const bounds = 'least' in spec ? { least: spec.least } : {};
+  return { ...row, flag, ...bounds, ...('choices' in spec ? { choices: spec.choices } : {}) };
+}
+
+/** What the rows are called in English. */
+function memberWordsFile(): string {
+  const words = Object.values(TABLES).flatMap((specs) =>
+    Object.entries(specs).map(([name, spec]) => {
+      const choices = 'choiceTitles' in spec ? { choices: spec.choiceTitles } : {};
+      return [snakeCase(name), { label: spec.title, help: spec.hint ?? '', ...choices }];
+    }),
+  );
+  const text = JSON.stringify(Object.fromEntries(words), null, 2);
+  return [
+    "import type { MemberWords } from '../lib/members.js';\n",
+    HEAD,
+    `export const MEMBER_WORDS: MemberWords = ${text};`,
+    '',
+  ].join('\n');
 }
