@@ -58,7 +58,7 @@ export const PAGES: readonly Page[] = [
     group: 'access',
     admin: false,
     key: 'k',
-    load: async () => (await withWords(import('./pages/keys.js'))).Keys,
+    load: async () => (await withWords(import('./pages/keys/keys.js'))).Keys,
   },
   {
     path: 'spend',
@@ -77,7 +77,7 @@ export const PAGES: readonly Page[] = [
     group: 'access',
     admin: true,
     key: 'd',
-    load: async () => (await withWords(import('./pages/codes.js'))).Codes,
+    load: async () => (await withWords(import('./pages/codes/codes.js'))).Codes,
   },
   {
     path: 'people',
@@ -87,7 +87,7 @@ export const PAGES: readonly Page[] = [
     group: 'access',
     admin: true,
     key: 'u',
-    load: async () => (await withWords(import('./pages/people.js'))).People,
+    load: async () => (await withWords(import('./pages/people/people.js'))).People,
   },
   {
     path: 'channels',
@@ -117,7 +117,7 @@ export const PAGES: readonly Page[] = [
     group: 'routing',
     admin: false,
     key: 'm',
-    load: async () => (await withWords(import('./pages/models.js'))).Models,
+    load: async () => (await withWords(import('./pages/models/models.js'))).Models,
   },
   {
     path: 'nodes',

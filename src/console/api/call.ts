@@ -129,32 +129,36 @@ export function save(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-async function send<Id extends OperationId>(
-  id: Id,
-  { params, query, body, key, signal }: CallInput<Id>,
-): Promise<Response> {
-  const [method = 'GET', pattern = ''] = ROUTES[id].split(' ');
+/** The address of an operation with what is asked for. */
+function urlOf<Id extends OperationId>(id: Id, { params, query }: CallInput<Id>): URL {
+  const [, pattern = ''] = ROUTES[id].split(' ');
   const given = (params ?? {}) as Readonly<Record<string, string | number>>;
-  const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(given[name])),
+  const url = apiAddress(
+    pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name]))),
   );
-  const url = apiAddress(path);
   const asked = (query ?? {}) as Readonly<Record<string, string | number | boolean | undefined>>;
   for (const [name, value] of Object.entries(asked)) {
     if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
   }
+  return url;
+}
+
+async function send<Id extends OperationId>(id: Id, input: CallInput<Id>): Promise<Response> {
+  const { body, key, signal } = input;
+  const [method = 'GET'] = ROUTES[id].split(' ');
+  const isNamed = actingAs !== undefined && !PUBLIC.has(id);
   try {
-    const reply = await fetch(url, {
+    const reply = await fetch(urlOf(id, input), {
       method,
       credentials: 'same-origin',
       headers: {
         Accept: 'application/json',
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...(key === undefined ? {} : { 'Idempotency-Key': key }),
-        ...(actingAs === undefined || PUBLIC.has(id) ? {} : { 'New-Api-User': String(actingAs) }),
+        ...(body && { 'Content-Type': 'application/json' }),
+        ...(key && { 'Idempotency-Key': key }),
+        ...(isNamed && { 'New-Api-User': String(actingAs) }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
+      ...(body && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
     });
     if (reply.status < 502 && trouble.get() !== undefined) trouble.set(undefined);
     return reply;

@@ -20,6 +20,24 @@ export const EXAMPLE_BODY = {
   ],
 };
 
+/** What a key says of the models that its requests may name. */
+export interface NamesModels {
+  readonly model_limits_enabled: boolean;
+  readonly model_limits: readonly string[];
+  readonly default_model: string | null;
+}
+
+/** The example for a key: it names a model where the one that the gateway would take is not for this key. */
+export function bodyFor(
+  { model_limits_enabled: limited, model_limits: models, default_model: own }: NamesModels,
+  gatewayDefault: string | null,
+): Readonly<Record<string, unknown>> {
+  const taken = own ?? gatewayDefault;
+  const [first] = models;
+  const needsOne = limited && (taken === null || !models.includes(taken));
+  return needsOne && first !== undefined ? { model: first, ...EXAMPLE_BODY } : EXAMPLE_BODY;
+}
+
 export function codeFor(language: CodeLanguage, code: RerankCode): string {
   return WRITERS[language](code, callOf(code));
 }

@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../api/call.js';
 import { wp } from '../words.js';
+import { factOf, type Shown } from './shown.js';
 import { Meter, Moment, Money } from './values.js';
 
 type Budgeted = Pick<
@@ -9,22 +10,32 @@ type Budgeted = Pick<
 
 const LOW = 0.05;
 
-/** Rows for a list of facts: the state of a renewable budget; none if there is no budget. */
-export function BudgetFacts({ of }: { readonly of: Budgeted }) {
-  const { budget, budget_spent: spent, budget_renews_at: renewsAt } = of;
-  if (renewsAt === null) return null;
-  const share = Math.max(0, budget - spent) / budget;
+/** The state of a renewable budget; nothing if there is none. */
+export function budgetFacts<One extends Budgeted>(): readonly Shown<One>[] {
   const words = wp().budget;
-  return (
-    <>
-      <dt>{words.periods[of.budget_period]}</dt>
-      <dd>
-        <Meter share={share} low={share < LOW} /> <Money units={spent} /> / <Money units={budget} />
-      </dd>
-      <dt>{words.renews}</dt>
-      <dd>
-        <Moment seconds={renewsAt} /> ({of.budget_time_zone})
-      </dd>
-    </>
-  );
+  return [
+    {
+      ...factOf<One>(
+        words.periods.month,
+        ({ budget, budget_spent: spent, budget_renews_at: at }) => {
+          if (at === null) return undefined;
+          const share = Math.max(0, budget - spent) / budget;
+          return (
+            <>
+              <Meter share={share} low={share < LOW} /> <Money units={spent} /> /{' '}
+              <Money units={budget} />
+            </>
+          );
+        },
+      ),
+      label: ({ budget_period: period }) => words.periods[period],
+    },
+    factOf(words.renews, ({ budget_renews_at: at, budget_time_zone: zone }) =>
+      at === null ? undefined : (
+        <>
+          <Moment seconds={at} /> ({zone})
+        </>
+      ),
+    ),
+  ];
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { codeFor, type CodeLanguage } from '../lib/snippets.js';
+import { about } from '../about.js';
+import { bodyFor, codeFor, type CodeLanguage, type NamesModels } from '../lib/snippets.js';
 import { gatewayAddress } from '../router.js';
 import { wp } from '../words.js';
 import { CodeBox } from './buttons.js';
@@ -33,4 +34,15 @@ export function RequestCode({
       />
     </div>
   );
+}
+
+/** The example as code, with a model that the key may name. */
+export function KeyCode({
+  of: key,
+  apiKey,
+}: {
+  readonly of: NamesModels;
+  readonly apiKey?: string;
+}) {
+  return <RequestCode body={bodyFor(key, about.get()?.default_model ?? null)} apiKey={apiKey} />;
 }

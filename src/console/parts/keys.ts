@@ -27,3 +27,8 @@ export function isTyping({ target }: KeyboardEvent): boolean {
     (target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName))
   );
 }
+
+/** Whether a key is pressed with another that gives it a meaning of the browser’s. */
+export function hasModifier({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return ctrlKey || metaKey || altKey;
+}

@@ -1,7 +1,11 @@
+import type { ComponentChildren } from 'preact';
 import { about } from '../about.js';
 import type { ApiError } from '../api/call.js';
 import type { MemberName, MemberRow, MemberTexts } from '../lib/members.js';
-import { wp } from '../words.js';
+import { count } from '../lib/format.js';
+import { w, wp } from '../words.js';
+import { factOf, type Shown } from './shown.js';
+import { money, style } from './values.js';
 import { Check, TextField } from './fields.js';
 import { fieldError } from './notices.js';
 import { SelectField } from './form.js';
@@ -101,6 +105,29 @@ function MemberField({
         />
       );
   }
+}
+
+/** What the members of all tables are called, by name. */
+export function memberLabels(): Readonly<Record<string, string>> {
+  const words = Object.entries(wp().members);
+  return Object.fromEntries(words.map(([name, { label }]) => [name, label]));
+}
+
+/** The members of a record that differ from their defaults, as facts. */
+export function memberFactsOf<One extends Readonly<Record<string, unknown>>>(
+  rows: readonly MemberRow[],
+): readonly Shown<One>[] {
+  return rows.map((row) =>
+    factOf(wp().members[row.name].label, ({ [row.name]: value }) =>
+      value === row.preset ? undefined : valueOf(row, value),
+    ),
+  );
+}
+
+function valueOf({ type, name }: MemberRow, value: unknown): ComponentChildren {
+  if (typeof value === 'boolean') return value ? wp().channels.yes : wp().channels.no;
+  if (typeof value === 'number') return type === 'units' ? money(value) : count(value, style());
+  return typeof value === 'string' ? choiceLabel(name, value) : w().none;
 }
 
 function choiceLabel(name: MemberName, value: string): string {

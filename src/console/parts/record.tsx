@@ -9,7 +9,7 @@ import { Ago } from './values.js';
 import { Dialog } from './dialog.js';
 
 /** What has an address of its own: the list that it is in, and what the audit log calls it. */
-const KINDS = {
+export const KINDS = {
   key: { list: 'keys', audited: 'token' },
   account: { list: 'people', audited: 'user' },
   channel: { list: 'channels', audited: 'channel' },
@@ -51,7 +51,7 @@ export function RecordLink({
 }: {
   readonly kind: RecordKind;
   readonly id: string | number;
-  readonly title?: string;
+  readonly title?: string | undefined;
   readonly onOpen: () => void;
   readonly children: ComponentChildren;
 }) {

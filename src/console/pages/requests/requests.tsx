@@ -12,7 +12,7 @@ import { CsvButton } from '../../parts/csv-button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { FilterSelect } from '../../parts/form.js';
 import { ListHead } from '../../parts/list-head.js';
-import { hasMore, List, useListQuery } from '../../parts/table.js';
+import { hasMore, List, useListQuery } from '../../parts/list.js';
 import { CLEARED, RangeSteps, useOwnRange, withoutOwnRange } from '../../parts/range.js';
 import { setQuery, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';

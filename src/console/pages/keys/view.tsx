@@ -1,7 +1,7 @@
-import { about, isAdmin } from '../about.js';
-import type { ReplyOf } from '../api/call.js';
-import { Meter, Money, State } from '../parts/values.js';
-import { wp } from '../words.js';
+import { about, isAdmin } from '../../about.js';
+import type { ReplyOf } from '../../api/call.js';
+import { Meter, Money, State } from '../../parts/values.js';
+import { wp } from '../../words.js';
 
 export type Key = ReplyOf<'getToken'>;
 

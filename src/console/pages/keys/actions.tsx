@@ -1,23 +1,20 @@
 import { useState } from 'preact/hooks';
-import { about } from '../about.js';
-import { call, save } from '../api/call.js';
-import { useWrite } from '../api/query.js';
-import { extension, isSpent } from '../lib/key-draft.js';
-import { EXAMPLE_BODY } from '../lib/snippets.js';
-import { Button, CopyButton, Link } from '../parts/buttons.js';
-import { TextField } from '../parts/fields.js';
-import { SegmentsField } from '../parts/choice.js';
-import { RequestCode } from '../parts/code.js';
-import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
-import { Dialog, Menu } from '../parts/dialog.js';
-import { ForEach } from '../parts/for-each.js';
-import { unitsPerDollar } from '../parts/members.js';
-import { toast } from '../parts/toast.js';
-import { gatewayAddress, navigate, setQuery } from '../router.js';
-import { w, wp } from '../words.js';
-import { EditKey, inDays, type Made } from './key-form.js';
-import type { Key } from './key-view.js';
-import type { PageWords } from '../words/en-pages.js';
+import { call } from '../../api/call.js';
+import { extension, isSpent } from '../../lib/key-draft.js';
+import { Button } from '../../parts/buttons.js';
+import { SegmentsField } from '../../parts/choice.js';
+import { ConfirmWrite } from '../../parts/confirm-write.js';
+import { TextField } from '../../parts/fields.js';
+import { ForEach } from '../../parts/for-each.js';
+import { unitsPerDollar } from '../../parts/members.js';
+import { RowMenu } from '../../parts/row-menu.js';
+import { toast } from '../../parts/toast.js';
+import { setQuery } from '../../router.js';
+import { w, wp } from '../../words.js';
+import type { PageWords } from '../../words/en-pages.js';
+import { EditKey, inDays } from './form.js';
+import { ShownOnce, type Made } from './shown-once.js';
+import type { Key } from './view.js';
 
 const KEEP_OLD: readonly (readonly [keyof PageWords['keys']['keepOld'], number])[] = [
   ['none', 0],
@@ -64,58 +61,55 @@ function RollKey({
 
 export function KeyActions({ token }: { readonly token: Key }) {
   const { id, name, status } = token;
-  const [editing, setEditing] = useState(false);
-  const [rolling, setRolling] = useState(false);
-  const [deleting, setDeleting] = useState(false);
-  const [extending, setExtending] = useState<'extend' | 'enable'>();
-  const [disabling, setDisabling] = useState(false);
-  const enable = useWrite(() => call('updateToken', { body: { id, status: 1 } }));
+  const words = wp().keys;
   return (
-    <>
-      <Menu
-        label={`${w().actions}: ${name}`}
-        items={[
-          { label: w().open, onClick: () => setQuery({ open: id }) },
-          { label: `${w().edit}…`, onClick: () => setEditing(true) },
-          { label: `${wp().keys.extend}…`, onClick: () => setExtending('extend') },
-          status === 2
+    <RowMenu
+      name={name}
+      items={[
+        { label: w().open, onClick: () => setQuery({ open: id }) },
+        {
+          label: `${w().edit}…`,
+          ask: (onClose) => <EditKey token={token} onClose={onClose} />,
+        },
+        {
+          label: `${words.extend}…`,
+          ask: (onClose) => <Extend keys={[token]} onClose={onClose} />,
+        },
+        status !== 2
+          ? {
+              label: `${w().disable}…`,
+              ask: (onClose) => <SwitchKeys keys={[token]} status={2} onClose={onClose} />,
+            }
+          : isSpent(token)
             ? {
-                label: isSpent(token) ? `${w().enable}…` : w().enable,
-                onClick: () =>
-                  isSpent(token) ? setExtending('enable') : void enable.run(undefined),
+                label: `${w().enable}…`,
+                ask: (onClose) => <Extend keys={[token]} enables onClose={onClose} />,
               }
-            : { label: `${w().disable}…`, onClick: () => setDisabling(true) },
-          { label: `${wp().keys.roll}…`, onClick: () => setRolling(true) },
-          { label: `${w().delete}…`, danger: true, onClick: () => setDeleting(true) },
-        ]}
-      >
-        ⋯
-      </Menu>
-      <WriteFailed title={name} of={enable} />
-      {extending === undefined ? null : (
-        <Extend
-          keys={[token]}
-          enables={extending === 'enable'}
-          onClose={() => setExtending(undefined)}
-        />
-      )}
-      {disabling ? (
-        <SwitchKeys keys={[token]} status={2} onClose={() => setDisabling(false)} />
-      ) : null}
-      {editing ? <EditKey token={token} onClose={() => setEditing(false)} /> : null}
-      {rolling ? <RollKey token={token} onClose={() => setRolling(false)} /> : null}
-      {deleting ? (
-        <ConfirmWrite
-          title={wp().keys.deleteTitle(name)}
-          action={w().delete}
-          write={(why) => call('deleteToken', { params: { id }, query: why })}
-          onDone={() => toast(w().deleted)}
-          onClose={() => setDeleting(false)}
-        >
-          <p>{wp().keys.deleteHelp}</p>
-        </ConfirmWrite>
-      ) : null}
-    </>
+            : {
+                label: w().enable,
+                write: () => call('updateToken', { body: { id, status: 1 } }),
+              },
+        {
+          label: `${words.roll}…`,
+          ask: (onClose) => <RollKey token={token} onClose={onClose} />,
+        },
+        {
+          label: `${w().delete}…`,
+          danger: true,
+          ask: (onClose) => (
+            <ConfirmWrite
+              title={words.deleteTitle(name)}
+              action={w().delete}
+              write={(why) => call('deleteToken', { params: { id }, query: why })}
+              onDone={() => toast(w().deleted)}
+              onClose={onClose}
+            >
+              <p>{words.deleteHelp}</p>
+            </ConfirmWrite>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -240,74 +234,5 @@ function SwitchKeys({
       {status === 2 ? <p>{words.disableHelp}</p> : null}
       <p class="muted">{keys.map(({ name }) => name).join(', ')}</p>
     </ForEach>
-  );
-}
-
-/** Where the playground shows what a key may do; it ranks there with the login, not with the key. */
-function playgroundOf({ model_limits_enabled: limited, model_limits: models, default_model }: Key) {
-  const model = default_model ?? (limited ? models[0] : undefined) ?? about.get()?.default_model;
-  return model == null ? 'playground' : `playground?model=${encodeURIComponent(model)}`;
-}
-
-/** Opens the playground with a model that the key may name. */
-export function TryKey({ token }: { readonly token: Key }) {
-  return (
-    <Link class="button" to={playgroundOf(token)}>
-      {wp().keys.tryIt}
-    </Link>
-  );
-}
-
-/** What a program reads its key and the address from. */
-function envOf({ key }: Made): string {
-  return `KEY=${key}\nRERANK_URL=${gatewayAddress()}/v1/rerank\n`;
-}
-
-/** The key itself exists only in this dialog, and is gone when it closes. */
-export function ShownOnce({
-  made,
-  onClose,
-}: {
-  readonly made: Made;
-  readonly onClose: () => void;
-}) {
-  const { warns, leaving, note, take, copied, close } = useShownOnce(onClose);
-  return (
-    <Dialog
-      title={wp().keys.madeTitle(made.name)}
-      onClose={close}
-      foot={
-        <>
-          <CopyButton text={made.key} label={wp().keys.copyKey} kind="main" onCopied={copied} />
-          <Button
-            onClick={() => {
-              save(`${made.name.replaceAll(/[^\w.-]+/g, '-')}.env`, new Blob([envOf(made)]));
-              take();
-            }}
-          >
-            {wp().keys.saveEnv}
-          </Button>
-          <Button
-            onClick={() => {
-              if (close()) navigate(playgroundOf(made));
-            }}
-          >
-            {wp().keys.tryIt}
-          </Button>
-          <Button onClick={close}>{leaving ? wp().keys.closeAnyway : wp().keys.done}</Button>
-        </>
-      }
-    >
-      {warns ? (
-        <p class="notice warn-bar" role="alert">
-          {wp().keys.notCopied}
-        </p>
-      ) : null}
-      <p class="muted" role="status">
-        {note}
-      </p>
-      <div class="secret">{made.key}</div>
-      <RequestCode body={EXAMPLE_BODY} apiKey={made.key} />
-    </Dialog>
   );
 }

@@ -1,0 +1,194 @@
+import { useState } from 'preact/hooks';
+import { call, type ReplyOf } from '../../api/call.js';
+import { useRead, useWrite } from '../../api/query.js';
+import { dependsOnChannels } from '../../lib/depends.js';
+import { Button } from '../../parts/buttons.js';
+import { ConfirmWrite, WriteFailed } from '../../parts/confirm-write.js';
+import { Consequence } from '../../parts/consequence.js';
+import { TextField } from '../../parts/fields.js';
+import { FormDialog } from '../../parts/form-dialog.js';
+import { InForce, tellInForce } from '../../parts/in-force.js';
+import { ErrorNotice } from '../../parts/notices.js';
+import { w, wp } from '../../words.js';
+import { Delete } from './actions.js';
+
+/** Actions on several channels at once. */
+export function Chosen({
+  ids,
+  onDone,
+  onSwitched,
+}: {
+  readonly ids: readonly number[];
+  readonly onDone: () => void;
+  readonly onSwitched: (done: SwitchedMany) => void;
+}) {
+  const [asking, setAsking] = useState<'tag' | 'delete' | 'off'>();
+  const on = useWrite(() => call('switchChannels', { body: { ids: [...ids], status: 1 } }));
+  const settle = (status: 1 | 2, how: Switched): void => {
+    onSwitched({ status, how });
+    onDone();
+  };
+  const close = (): void => setAsking(undefined);
+  return (
+    <div class="notice chosen" role="status">
+      <span class="grow">{w().selected(ids.length)}</span>
+      <Button onClick={() => setAsking('off')}>{wp().channels.switchOff}</Button>
+      <Button
+        disabled={on.busy}
+        onClick={() =>
+          void on.run(undefined).then((how) => {
+            if (how !== undefined) settle(1, how);
+          })
+        }
+      >
+        {wp().channels.switchOn}
+      </Button>
+      <Button onClick={() => setAsking('tag')}>{wp().channels.retag}</Button>
+      <Button onClick={() => setAsking('delete')}>{w().delete}…</Button>
+      <Button kind="quiet" onClick={onDone}>
+        {w().none}
+      </Button>
+      <WriteFailed title={wp().channels.switchOn} of={on} />
+      {asking === 'off' ? (
+        <SwitchManyOff ids={ids} onClose={close} onSwitched={(how) => settle(2, how)} />
+      ) : null}
+      {asking === 'tag' ? (
+        <Retag
+          ids={ids}
+          onClose={() => {
+            close();
+            onDone();
+          }}
+          onCancel={close}
+        />
+      ) : null}
+      {asking === 'delete' ? (
+        <Delete
+          ids={ids}
+          onClose={() => {
+            close();
+            onDone();
+          }}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+type Switched = ReplyOf<'switchChannels'>;
+
+/** What switching several channels has changed, and how it took effect. */
+export interface SwitchedMany {
+  readonly status: 1 | 2;
+  readonly how: Switched;
+}
+
+function SwitchManyOff({
+  ids,
+  onSwitched,
+  onClose,
+}: {
+  readonly ids: readonly number[];
+  readonly onSwitched: (how: Switched) => void;
+  readonly onClose: () => void;
+}) {
+  const models = useRead('listChannelModels');
+  const { dark } = dependsOnChannels(new Set(ids), models.data ?? []);
+  return (
+    <ConfirmWrite
+      title={wp().channels.offManyTitle(ids.length)}
+      action={wp().channels.off}
+      typed={dark[0]}
+      needs={models}
+      write={(why) => call('switchChannels', { body: { ids: [...ids], status: 2, ...why } })}
+      onDone={onSwitched}
+      onClose={onClose}
+    >
+      <p class="muted">{wp().channels.offManyHelp}</p>
+      {models.data === undefined ? null : (
+        <Consequence dependence={dependsOnChannels(new Set(ids), models.data)} />
+      )}
+    </ConfirmWrite>
+  );
+}
+
+/** What was switched, on how many gateways it is in force, and an exact undo: it reverts just what was changed. */
+export function SwitchedNotice({
+  done: { status, how },
+  onDone,
+}: {
+  readonly done: SwitchedMany;
+  readonly onDone: (done: SwitchedMany | undefined) => void;
+}) {
+  const words = wp().channels;
+  // The gateway had disabled them: switching them on would not be an undo.
+  const ids = how.ids.filter((id) => !how.auto_disabled.includes(id));
+  const undo = useWrite((wanted: 1 | 2) =>
+    call('switchChannels', { body: { ids: [...ids], status: wanted } }),
+  );
+  const back = status === 1 ? 2 : 1;
+  return (
+    <div class="notice" role="status">
+      <div class="grow stack tight">
+        <strong>{status === 1 ? words.switchedOn(how.count) : words.switchedOff(how.count)}</strong>
+        {how.count === 0 ? null : <InForce how={how} />}
+        {how.auto_disabled.length === 0 ? null : (
+          <span class="small muted">{words.wereOut(how.auto_disabled.length)}</span>
+        )}
+        <ErrorNotice error={undo.error} />
+      </div>
+      {ids.length === 0 ? null : (
+        <Button
+          disabled={undo.busy}
+          onClick={() =>
+            void undo.run(back).then((undone) => {
+              if (undone !== undefined) onDone({ status: back, how: undone });
+            })
+          }
+        >
+          {words.undo}
+        </Button>
+      )}
+      <Button kind="icon" label={w().close} onClick={() => onDone(undefined)}>
+        ✕
+      </Button>
+    </div>
+  );
+}
+
+function Retag({
+  ids,
+  onClose,
+  onCancel,
+}: {
+  readonly ids: readonly number[];
+  readonly onClose: () => void;
+  readonly onCancel: () => void;
+}) {
+  const [tag, setTag] = useState('');
+  const tags = useRead('listTags');
+  const words = wp().channels;
+  return (
+    <FormDialog
+      title={words.retagTitle(ids.length)}
+      action={words.give}
+      body={tag.trim()}
+      write={(wanted) =>
+        call('retagChannels', { body: { ids: [...ids], tag: wanted === '' ? null : wanted } })
+      }
+      onDone={(done) => {
+        tellInForce(done);
+        onClose();
+      }}
+      onClose={onCancel}
+    >
+      <TextField
+        label={words.tag}
+        help={words.retagHelp}
+        value={tag}
+        onInput={setTag}
+        options={(tags.data ?? []).map((one) => one.tag)}
+      />
+    </FormDialog>
+  );
+}

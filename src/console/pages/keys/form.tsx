@@ -1,0 +1,264 @@
+import { useState } from 'preact/hooks';
+import { isAdmin } from '../../about.js';
+import { call, type ApiError } from '../../api/call.js';
+import { MEMBERS } from '../../api/members.js';
+import { useRead } from '../../api/query.js';
+import {
+  createKeyBody,
+  createKeyCommand,
+  EMPTY_KEY,
+  keyDraftOf,
+  namesIn,
+  updateKeyBody,
+  withOneMore,
+  type KeyDraft,
+  type KnownKey,
+} from '../../lib/key-draft.js';
+import { SegmentsField } from '../../parts/choice.js';
+import { TextField } from '../../parts/fields.js';
+import { EditDialog, FormDialog, ReasonField, savedThen, whyOf } from '../../parts/form-dialog.js';
+import { MemberFields, memberLabels, unitsPerDollar } from '../../parts/members.js';
+import type { Comparable } from '../../parts/meanwhile.js';
+import { fieldError } from '../../parts/notices.js';
+import { money } from '../../parts/values.js';
+import type { Closable } from '../../resource.js';
+import { w, wp } from '../../words.js';
+import { ShownOnce, type Made } from './shown-once.js';
+
+const DAYS = ['30', '90', '365'] as const;
+
+/** The date in so many days, as a date field has it. */
+export function inDays(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+const FIELDS = [
+  ...['name', 'remain_quota', 'expired_time', 'model_limits', 'tags', 'allow_ips'],
+  ...['default_model', 'aliases', 'fallbacks', 'user_id'],
+  ...MEMBERS.key.map(({ name }) => name),
+];
+
+interface PartProps {
+  readonly draft: KeyDraft;
+  readonly onChange: (draft: KeyDraft) => void;
+  readonly error: ApiError | undefined;
+}
+
+/** The texts of a draft that are folded away, with what errors call them. */
+const RARER = [
+  ['tags', 'tags'],
+  ['addresses', 'allow_ips'],
+  ['defaultModel', 'default_model'],
+  ['aliases', 'aliases'],
+  ['fallbacks', 'fallbacks'],
+] as const;
+
+function rarerWords(member: (typeof RARER)[number][0]): { label: string; help: string } {
+  const words = wp().keys;
+  const label = member === 'tags' ? w().nav.tags : words[member];
+  return { label, help: words[`${member}Help`] };
+}
+
+/** Every member of a key that the API takes. */
+function KeyFields({ draft, onChange, error, more }: PartProps & { readonly more: boolean }) {
+  const words = wp().keys;
+  const ids = (useRead('listOwnModels').data ?? []).map(({ id }) => id);
+  const admin = isAdmin();
+  const put = (change: Partial<KeyDraft>): void => onChange({ ...draft, ...change });
+  const segment = DAYS.find((days) => draft.ends === inDays(Number(days)));
+  return (
+    <>
+      <TextField
+        label={w().name}
+        value={draft.name}
+        onInput={(name) => put({ name })}
+        error={fieldError(error, 'name')}
+        required
+        autofocus
+      />
+      <TextField
+        label={words.budget}
+        help={words.budgetHelp}
+        type="number"
+        min={0}
+        step="any"
+        value={draft.quota}
+        onInput={(quota) => put({ quota })}
+        error={fieldError(error, 'remain_quota')}
+      />
+      <TextField
+        label={w().nav.models}
+        help={words.modelsHelp}
+        value={draft.models}
+        onInput={(text) => put({ models: text })}
+        error={fieldError(error, 'model_limits')}
+        options={withOneMore(draft.models, ids)}
+      />
+      <SegmentsField
+        label={words.ends}
+        value={draft.ends === '' ? 'never' : (segment ?? 'date')}
+        choices={[
+          { value: 'never', label: words.noEnd },
+          ...DAYS.map((value) => ({ value, label: words.days(Number(value)) })),
+          { value: 'date', label: words.date },
+        ]}
+        onChange={(picked) =>
+          put({ ends: picked === 'never' ? '' : inDays(picked === 'date' ? 7 : Number(picked)) })
+        }
+      />
+      {draft.ends === '' || segment !== undefined ? null : (
+        <TextField
+          label={words.endsOn}
+          type="date"
+          value={draft.ends}
+          onInput={(ends) => put({ ends })}
+          error={fieldError(error, 'expired_time')}
+        />
+      )}
+      <details open={more}>
+        <summary>{words.limits}</summary>
+        <div class="stack">
+          <MemberFields
+            rows={MEMBERS.key.filter(({ name }) => admin || name !== 'may_explain')}
+            texts={draft.members}
+            onChange={(members) => put({ members })}
+            error={error}
+          />
+          {RARER.map(([member, param]) => (
+            <TextField
+              key={member}
+              {...rarerWords(member)}
+              value={draft[member]}
+              onInput={(text) => put({ [member]: text })}
+              error={fieldError(error, param)}
+              {...(member === 'defaultModel' ? { options: ids } : {})}
+              {...(member === 'aliases' ? { rows: 2, mono: true } : {})}
+            />
+          ))}
+        </div>
+      </details>
+    </>
+  );
+}
+
+/** Makes a key, and shows it once. */
+export function NewKey({ onClose }: Closable) {
+  const [draft, setDraft] = useState(EMPTY_KEY);
+  const [owner, setOwner] = useState('');
+  const [reason, setReason] = useState('');
+  const [made, setMade] = useState<Made>();
+  if (made !== undefined) return <ShownOnce made={made} onClose={onClose} />;
+  const perDollar = unitsPerDollar();
+  const rate = draft.members.rate_limit ?? '';
+  return (
+    <FormDialog
+      title={wp().keys.new}
+      action={wp().keys.make}
+      ready={draft.name.trim() !== ''}
+      body={{ ...createKeyBody(draft, perDollar), ...whyOf(reason) }}
+      write={async (wanted, key) => {
+        const userId = owner.trim() === '' ? undefined : await idOf(owner.trim());
+        const whole = userId === undefined ? wanted : { ...wanted, user_id: userId };
+        return call('createToken', { body: whole, key });
+      }}
+      onDone={setMade}
+      onClose={onClose}
+      fields={FIELDS}
+    >
+      {(error) => (
+        <>
+          <KeyFields draft={draft} onChange={setDraft} error={error} more={false} />
+          {isAdmin() ? (
+            <Owner value={owner} onInput={setOwner} error={fieldError(error, 'user_id')} />
+          ) : null}
+          <ReasonField value={reason} onInput={setReason} />
+          <p role="status">
+            {wp().keys.sentence(
+              draft.quota === '' ? undefined : money(Math.round(Number(draft.quota) * perDollar)),
+              namesIn(draft.models),
+              draft.ends === '' ? undefined : daysUntil(draft.ends),
+              rate === '' ? undefined : Number(rate),
+            )}
+          </p>
+          <code class="small muted wrap">$ {createKeyCommand(draft, perDollar, owner)}</code>
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+function daysUntil(day: string): number {
+  return Math.max(0, Math.round((Date.parse(day) - Date.now()) / 86_400_000));
+}
+
+/** Whose the key is to be; the names of accounts are offered as one types. */
+function Owner({
+  value,
+  onInput,
+  error,
+}: {
+  readonly value: string;
+  readonly onInput: (text: string) => void;
+  readonly error: string | undefined;
+}) {
+  const found = useRead('searchUsers', { query: { keyword: value, page_size: 20 } });
+  return (
+    <TextField
+      label={wp().keys.owner}
+      help={wp().keys.ownerHelp}
+      value={value}
+      onInput={onInput}
+      error={error}
+      options={(found.data?.items ?? []).map(({ username }) => username)}
+    />
+  );
+}
+
+/** The id of an account by its name; the gateway refuses 0 by the name of the field. */
+async function idOf(username: string): Promise<number> {
+  const { items } = await call('searchUsers', { query: { keyword: username, page_size: 100 } });
+  const same = items.find((user) => user.username.toLowerCase() === username.toLowerCase());
+  return same?.id ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** Changes a key; whoever changed it meanwhile is not overwritten without a question. */
+export function EditKey({ token, onClose }: Closable & { readonly token: KnownKey }) {
+  return (
+    <EditDialog
+      of={token}
+      title={wp().keys.editTitle(token.name)}
+      draftOf={(key) => keyDraftOf(key, unitsPerDollar())}
+      ready={({ name }) => name.trim() !== ''}
+      write={(from, draft, why) =>
+        call('updateToken', {
+          body: {
+            ...updateKeyBody(from, draft, unitsPerDollar()),
+            if_revision: from.revision,
+            ...why,
+          },
+        })
+      }
+      comparable={comparable}
+      labels={labels()}
+      fields={FIELDS}
+      onDone={savedThen(onClose)}
+      onClose={onClose}
+    >
+      {(form) => <KeyFields {...form} more />}
+    </EditDialog>
+  );
+}
+
+function comparable({ members, ...plain }: KeyDraft): Comparable {
+  return { ...plain, ...members };
+}
+
+function labels(): Comparable {
+  const words = wp().keys;
+  return {
+    ...memberLabels(),
+    ...{ name: w().name, quota: words.budget, models: w().nav.models, tags: w().nav.tags },
+    ...{ addresses: words.addresses, defaultModel: words.defaultModel, aliases: words.aliases },
+    ...{ fallbacks: words.fallbacks, ends: words.ends },
+  };
+}

@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks';
+import { call } from '../../api/call.js';
+import type { Operations } from '../../api/operations.js';
+import { useWrite } from '../../api/query.js';
+import { Button } from '../../parts/buttons.js';
+import { Form, FormFields, SelectField } from '../../parts/form.js';
+import { unitsPerDollar } from '../../parts/members.js';
+import { toast } from '../../parts/toast.js';
+import { w, wp } from '../../words.js';
+import type { User } from './form.js';
+
+/** Adds to the balance, takes from it, or sets it, in dollars. */
+export function Balance({ user: { id } }: { readonly user: User }) {
+  const [mode, setMode] = useState<'add' | 'subtract' | 'override'>('add');
+  const [values, setValues] = useState({ value: '', reason: '' });
+  const words = wp().people;
+  const perDollar = unitsPerDollar();
+  const save = useWrite((body: Operations['manageUser']['body'], key) =>
+    call('manageUser', { body, key }),
+  );
+  const amount = Number(values.value);
+  const isAmount = values.value !== '' && (mode === 'override' ? amount >= 0 : amount > 0);
+  return (
+    <Form
+      class="stack"
+      onSubmit={() => {
+        if (!isAmount) return;
+        const { reason } = values;
+        const value = Math.round(amount * perDollar);
+        void save
+          .run({
+            ...({ id, action: 'add_quota' } as const),
+            ...{ mode, value, ...(reason === '' ? {} : { reason }) },
+          })
+          .then((done) => {
+            if (done === undefined) return;
+            setValues({ value: '', reason: '' });
+            toast(w().saved);
+          });
+      }}
+    >
+      <SelectField
+        label={words.balance}
+        value={mode}
+        choices={(['add', 'subtract', 'override'] as const).map((value) => ({
+          value,
+          label: words.modes[value],
+        }))}
+        onChange={setMode}
+      />
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={save.error}
+        fields={[
+          { ...{ name: 'value', label: words.amount }, type: 'number', min: 0, step: 'any' },
+          { name: 'reason', label: w().reason, help: w().reasonHelp },
+        ]}
+      />
+      <div class="row end">
+        <Button type="submit" disabled={save.busy || !isAmount}>
+          {words.modes[mode]}
+        </Button>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,231 @@
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { Reading } from './api/query.js';
+import { Facts } from './parts/facts.js';
+import { isTyping } from './parts/keys.js';
+import { List, useListQuery, type Listed, type ListQuery } from './parts/list.js';
+import { ListHead } from './parts/list-head.js';
+import { Empty, type Making } from './parts/notices.js';
+import { KINDS, Record, RecordLink, type RecordKind } from './parts/record.js';
+import type { Shown } from './parts/shown.js';
+import { setQuery, useRoute } from './router.js';
+import { w } from './words.js';
+
+type Id = string | number;
+
+interface ResourceSpec<Row, One extends Row, F extends string, More> {
+  readonly kind: RecordKind;
+  /** The parameter of the address that names the record that is open. */
+  readonly openBy?: string;
+  readonly filters: readonly F[];
+  readonly useList: (list: ListQuery<F>) => Reading<Listed<Row>>;
+  readonly useOne: (id: string) => Reading<One>;
+  /** Reads what is shown with all rows; of a record at its own address, `rows` has none. */
+  readonly useMore?: (rows: readonly Row[], open: string | undefined) => More;
+  readonly idOf: (row: Row) => Id;
+  readonly titleOf: (one: One) => string;
+  readonly shows: (more: More, nameOf: NameOf) => readonly Shown<Row, One>[];
+  readonly Filters?: ComponentType<ListQuery<F> & { readonly rows: readonly Row[] }>;
+  /** Whether the filters get a line of their own. */
+  readonly filtersBelow?: boolean;
+  readonly make?: () => Making | undefined;
+  /** The form for a new one, shown while `new` is in the address. */
+  readonly Make?: ComponentType<Closable>;
+  readonly empty: () => Omit<Parameters<typeof Empty>[0], 'make'>;
+  readonly Above?: ComponentType<{ readonly filtered: boolean }>;
+  readonly Below?: ComponentType<{ readonly rows: readonly Row[] }>;
+  readonly Actions?: ComponentType<{ readonly of: Row }>;
+  /** What can be done with all that are chosen, for those who may. */
+  readonly Chosen?: ComponentType<{ readonly rows: readonly Row[]; readonly onDone: () => void }>;
+  readonly mayChoose?: () => boolean;
+  /** What stands beside the actions of one record. */
+  readonly Head?: ComponentType<{ readonly of: One; readonly more: More }>;
+  readonly Details?: ComponentType<{ readonly of: One; readonly more: More }>;
+  /** Takes the place of a record beside the list while `edit` is in the address. */
+  readonly Editor?: ComponentType<Closable & { readonly of: One }>;
+  readonly mayEdit?: (one: One) => boolean;
+}
+
+export interface Closable {
+  readonly onClose: () => void;
+}
+
+/** The name of a row as a link that opens it. */
+type NameOf = (id: Id, name: string, title?: string) => ComponentChildren;
+
+/** What `edit` and `test` say is of one record, and not of the next. */
+const OF_ONE = { edit: '', test: '' };
+
+interface Of<Row, One extends Row, F extends string, More> {
+  readonly spec: ResourceSpec<Row, One, F, More>;
+}
+
+/** The page of a kind of record: its list with filters and a form for a new one, and each record beside it or at its own address. */
+export function resource<Row, One extends Row, F extends string, More = undefined>(
+  spec: ResourceSpec<Row, One, F, More>,
+): ComponentType {
+  return () => {
+    const { path } = useRoute();
+    return path[1] === undefined ? <Listing spec={spec} /> : <One spec={spec} id={path[1]} />;
+  };
+}
+
+function useMoreOf<Row, One extends Row, F extends string, More>(
+  { useMore }: ResourceSpec<Row, One, F, More>,
+  rows: readonly Row[],
+  open: string | undefined,
+): More {
+  // Without it, there is nothing more.
+  return useMore === undefined ? (undefined as More) : useMore(rows, open);
+}
+
+/** The rows that are chosen; those of another page keep their names. */
+function useChosen<Row>(rows: readonly Row[], idOf: (row: Row) => Id) {
+  const [ids, onChange] = useState<ReadonlySet<Id>>(new Set());
+  const seen = useRef(new Map<Id, Row>());
+  for (const row of rows) seen.current.set(idOf(row), row);
+  return {
+    selection: { ids, onChange },
+    picked: [...ids].flatMap((id) => seen.current.get(id) ?? []),
+    clear: () => onChange(new Set()),
+  };
+}
+
+function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row, One, F, More>) {
+  const { kind, openBy = 'open', idOf, filtersBelow = false } = spec;
+  const { Actions, Filters, Make, Chosen, Above, Below } = spec;
+  const { query: address } = useRoute();
+  const list = useListQuery(spec.filters);
+  const reading = spec.useList(list);
+  const rows = reading.data?.items ?? [];
+  const open = address.get(openBy) ?? undefined;
+  const more = useMoreOf(spec, rows, open);
+  const chosen = useChosen(rows, idOf);
+  const mayChoose = Chosen !== undefined && spec.mayChoose?.() !== false;
+  const onOpen = (id: Id): void =>
+    setQuery({ ...OF_ONE, [openBy]: id }, { replace: open !== undefined });
+  const nameOf: NameOf = (id, name, title) => (
+    <RecordLink kind={kind} id={id} title={title} onOpen={() => onOpen(id)}>
+      {name}
+    </RecordLink>
+  );
+  const make = spec.make?.();
+  const making = make && { make };
+  const filters = Filters && <Filters {...list} rows={rows} />;
+  const label = w().nav[KINDS[kind].list];
+  return (
+    <>
+      <ListHead title={label} total={reading.data?.total} {...making}>
+        {filtersBelow ? null : filters}
+      </ListHead>
+      {filtersBelow ? <div class="row">{filters}</div> : null}
+      {Above && <Above filtered={list.filtered} />}
+      {Chosen && chosen.picked.length > 0 ? (
+        <Chosen rows={chosen.picked} onDone={chosen.clear} />
+      ) : null}
+      <List
+        reading={reading}
+        filtered={list.filtered}
+        clear={list.clear}
+        empty={<Empty {...spec.empty()} {...making} />}
+        label={label}
+        idOf={idOf}
+        openId={rows.map(idOf).find((id) => String(id) === open)}
+        onOpen={(row) => onOpen(idOf(row))}
+        {...(mayChoose ? { selection: chosen.selection } : {})}
+        columns={spec.shows(more, nameOf).filter(({ factOnly }) => factOnly !== true)}
+        {...(Actions && { actions: (row: Row) => <Actions of={row} /> })}
+      />
+      {Below && <Below rows={rows} />}
+      {Make && address.has('new') ? (
+        <Make onClose={() => setQuery({ new: '' }, { replace: true })} />
+      ) : null}
+      {open === undefined ? null : (
+        <One
+          key="open"
+          spec={spec}
+          id={open}
+          read={{ more }}
+          onClose={() => setQuery({ ...OF_ONE, [openBy]: '' }, { replace: true })}
+        />
+      )}
+    </>
+  );
+}
+
+interface OneProps<More> {
+  readonly id: string;
+  /** What the list has read; at an own address, it is read anew. */
+  readonly read?: { readonly more: More } | undefined;
+  readonly onClose?: () => void;
+}
+
+/** One record: beside the list if it can be closed, else as a page. */
+function One<Row, One extends Row, F extends string, More>({
+  spec,
+  id,
+  read,
+  onClose,
+}: Of<Row, One, F, More> & OneProps<More>) {
+  const { query } = useRoute();
+  const { Editor } = spec;
+  const reading = spec.useOne(id);
+  const { data } = reading;
+  const isEdited = data !== undefined && query.has('edit') && spec.mayEdit?.(data) === true;
+  const close = onClose ?? (() => setQuery(OF_ONE, { replace: true }));
+  const editor =
+    Editor && isEdited ? <Editor key={`edit ${id}`} of={data} onClose={close} /> : null;
+  // Of two drawers only one is seen.
+  if (onClose !== undefined && editor !== null) return editor;
+  return (
+    <>
+      <Record
+        kind={spec.kind}
+        id={id}
+        reading={reading}
+        title={data && spec.titleOf(data)}
+        onClose={onClose}
+        onKey={(event) => {
+          if (event.key !== 'e' || isTyping(event) || Editor === undefined) return;
+          // Else the letter would be typed into the first field.
+          event.preventDefault();
+          setQuery({ edit: '1' });
+        }}
+      >
+        {(one) => <Body key={spec.idOf(one)} spec={spec} of={one} read={read} />}
+      </Record>
+      {editor}
+    </>
+  );
+}
+
+function Body<Row, One extends Row, F extends string, More>({
+  spec,
+  of: one,
+  read,
+}: Of<Row, One, F, More> & { of: One; read: OneProps<More>['read'] | undefined }) {
+  const own = useMoreOf(spec, [], read === undefined ? String(spec.idOf(one)) : undefined);
+  const more = read === undefined ? own : read.more;
+  const { Head, Details, Actions } = spec;
+  return (
+    <div class="stack wide">
+      {Head === undefined && Actions === undefined ? null : (
+        <div class="row">
+          {Head && <Head of={one} more={more} />}
+          <span class="grow" />
+          {Actions && <Actions of={one} />}
+        </div>
+      )}
+      <Facts
+        of={spec
+          .shows(more, (_, name) => name)
+          .filter(({ fact }) => fact !== false)
+          .map(({ title, label, cell, fact }) => [
+            label?.(one) ?? title,
+            fact ? fact(one) : cell(one),
+          ])}
+      />
+      {Details && <Details of={one} more={more} />}
+    </div>
+  );
+}
