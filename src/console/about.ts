@@ -32,3 +32,9 @@ export function seesAll(): boolean {
 export function isAdmin(): boolean {
   return (about.get()?.self?.role ?? 0) >= ADMIN_ROLE;
 }
+
+/** What is known once nobody is logged in any more. */
+export function withoutSelf(): About | undefined {
+  const known = about.get();
+  return known && { ...known, self: null };
+}

@@ -17,135 +17,93 @@ export interface Page {
   readonly load: () => Promise<ComponentType>;
 }
 
+function page(
+  name: keyof Words['nav'] & IconName,
+  group: Page['group'],
+  key: string,
+  load: Page['load'],
+  { admin = false, records = false }: Partial<Pick<Page, 'admin' | 'records'>> = {},
+): Page {
+  return {
+    path: name === 'overview' ? '' : name,
+    name,
+    icon: name,
+    group,
+    key,
+    load,
+    admin,
+    records,
+  };
+}
+
 /** Every entry of the navigation; each page loads as a separate chunk. */
 export const PAGES: readonly Page[] = [
-  {
-    path: '',
-    name: 'overview',
-    icon: 'overview',
-    group: 'work',
-    admin: false,
-    key: 'o',
-    load: async () =>
-      seesAll()
-        ? (await withWords(import('./pages/overview.js'))).Overview
-        : (await withWords(import('./pages/home.js'))).Home,
-  },
-  {
-    path: 'playground',
-    name: 'playground',
-    icon: 'playground',
-    group: 'work',
-    admin: false,
-    key: 'p',
-    load: async () => (await withWords(import('./pages/playground/playground.js'))).Playground,
-  },
-  {
-    path: 'requests',
+  page('overview', 'work', 'o', async () =>
+    seesAll()
+      ? (await withWords(import('./pages/overview/overview.js'))).Overview
+      : (await withWords(import('./pages/home.js'))).Home,
+  ),
+  page(
+    'playground',
+    'work',
+    'p',
+    async () => (await withWords(import('./pages/playground/playground.js'))).Playground,
+  ),
+  page(
+    'requests',
+    'work',
+    'r',
+    async () => (await withWords(import('./pages/requests/requests.js'))).Requests,
+    { records: true },
+  ),
+  page('keys', 'access', 'k', async () => (await withWords(import('./pages/keys/keys.js'))).Keys, {
     records: true,
-    name: 'requests',
-    icon: 'requests',
-    group: 'work',
-    admin: false,
-    key: 'r',
-    load: async () => (await withWords(import('./pages/requests/requests.js'))).Requests,
-  },
-  {
-    path: 'keys',
-    records: true,
-    name: 'keys',
-    icon: 'keys',
-    group: 'access',
-    admin: false,
-    key: 'k',
-    load: async () => (await withWords(import('./pages/keys/keys.js'))).Keys,
-  },
-  {
-    path: 'spend',
-    name: 'spend',
-    icon: 'spend',
-    group: 'access',
-    admin: false,
-    key: 's',
-    load: async () => (await withWords(import('./pages/spend.js'))).Spend,
-  },
-  {
-    path: 'codes',
-    records: true,
-    name: 'codes',
-    icon: 'codes',
-    group: 'access',
+  }),
+  page('spend', 'access', 's', async () => (await withWords(import('./pages/spend.js'))).Spend),
+  page(
+    'codes',
+    'access',
+    'd',
+    async () => (await withWords(import('./pages/codes/codes.js'))).Codes,
+    { admin: true, records: true },
+  ),
+  page(
+    'people',
+    'access',
+    'u',
+    async () => (await withWords(import('./pages/people/people.js'))).People,
+    { admin: true, records: true },
+  ),
+  page(
+    'channels',
+    'routing',
+    'c',
+    async () => (await withWords(import('./pages/channels/channels.js'))).Channels,
+    { admin: true, records: true },
+  ),
+  page('tags', 'routing', 't', async () => (await withWords(import('./pages/tags.js'))).Tags, {
     admin: true,
-    key: 'd',
-    load: async () => (await withWords(import('./pages/codes/codes.js'))).Codes,
-  },
-  {
-    path: 'people',
     records: true,
-    name: 'people',
-    icon: 'people',
-    group: 'access',
+  }),
+  page(
+    'models',
+    'routing',
+    'm',
+    async () => (await withWords(import('./pages/models/models.js'))).Models,
+    { records: true },
+  ),
+  page('nodes', 'system', 'n', async () => (await withWords(import('./pages/nodes.js'))).Nodes, {
     admin: true,
-    key: 'u',
-    load: async () => (await withWords(import('./pages/people/people.js'))).People,
-  },
-  {
-    path: 'channels',
-    records: true,
-    name: 'channels',
-    icon: 'channels',
-    group: 'routing',
+  }),
+  page('audit', 'system', 'a', async () => (await withWords(import('./pages/audit.js'))).Audit, {
     admin: true,
-    key: 'c',
-    load: async () => (await withWords(import('./pages/channels/channels.js'))).Channels,
-  },
-  {
-    path: 'tags',
-    records: true,
-    name: 'tags',
-    icon: 'tags',
-    group: 'routing',
-    admin: true,
-    key: 't',
-    load: async () => (await withWords(import('./pages/tags.js'))).Tags,
-  },
-  {
-    path: 'models',
-    records: true,
-    name: 'models',
-    icon: 'models',
-    group: 'routing',
-    admin: false,
-    key: 'm',
-    load: async () => (await withWords(import('./pages/models/models.js'))).Models,
-  },
-  {
-    path: 'nodes',
-    name: 'nodes',
-    icon: 'nodes',
-    group: 'system',
-    admin: true,
-    key: 'n',
-    load: async () => (await withWords(import('./pages/nodes.js'))).Nodes,
-  },
-  {
-    path: 'audit',
-    name: 'audit',
-    icon: 'audit',
-    group: 'system',
-    admin: true,
-    key: 'a',
-    load: async () => (await withWords(import('./pages/audit.js'))).Audit,
-  },
-  {
-    path: 'account',
-    name: 'account',
-    icon: 'account',
-    group: 'system',
-    admin: false,
-    key: 'i',
-    load: async () => (await withWords(import('./pages/account.js'))).Account,
-  },
+  }),
+  page(
+    'account',
+    'system',
+    'i',
+    async () => (await withWords(import('./pages/account.js'))).Account,
+  ),
 ];
 
 export function pageOf([first = '', ...below]: readonly string[]): Page | undefined {

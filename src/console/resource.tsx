@@ -24,7 +24,9 @@ interface ResourceSpec<Row, One extends Row, F extends string, More> {
   readonly useMore?: (rows: readonly Row[], open: string | undefined) => More;
   readonly idOf: (row: Row) => Id;
   readonly titleOf: (one: One) => string;
-  readonly shows: (more: More, nameOf: NameOf) => readonly Shown<Row, One>[];
+  readonly shows?: (more: More, nameOf: NameOf) => readonly Shown<Row, One>[];
+  /** Shows a record as a card, in place of the list’s row and the facts beside it. */
+  readonly Card?: ComponentType<{ readonly of: Row; readonly more: More; readonly open: boolean }>;
   readonly Filters?: ComponentType<ListQuery<F> & { readonly rows: readonly Row[] }>;
   /** Whether the filters get a line of their own. */
   readonly filtersBelow?: boolean;
@@ -33,7 +35,7 @@ interface ResourceSpec<Row, One extends Row, F extends string, More> {
   readonly Make?: ComponentType<Closable>;
   readonly empty: () => Omit<Parameters<typeof Empty>[0], 'make'>;
   readonly Above?: ComponentType<{ readonly filtered: boolean }>;
-  readonly Below?: ComponentType<{ readonly rows: readonly Row[] }>;
+  readonly Below?: ComponentType<{ readonly rows: readonly Row[]; readonly more: More }>;
   readonly Actions?: ComponentType<{ readonly of: Row }>;
   /** What can be done with all that are chosen, for those who may. */
   readonly Chosen?: ComponentType<{ readonly rows: readonly Row[]; readonly onDone: () => void }>;
@@ -92,8 +94,8 @@ function useChosen<Row>(rows: readonly Row[], idOf: (row: Row) => Id) {
 }
 
 function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row, One, F, More>) {
-  const { kind, openBy = 'open', idOf, filtersBelow = false } = spec;
-  const { Actions, Filters, Make, Chosen, Above, Below } = spec;
+  const { kind, openBy = 'open', idOf } = spec;
+  const { Actions, Card, Make, Chosen, Below } = spec;
   const { query: address } = useRoute();
   const list = useListQuery(spec.filters);
   const reading = spec.useList(list);
@@ -101,28 +103,14 @@ function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row,
   const open = address.get(openBy) ?? undefined;
   const more = useMoreOf(spec, rows, open);
   const chosen = useChosen(rows, idOf);
-  const mayChoose = Chosen !== undefined && spec.mayChoose?.() !== false;
   const onOpen = (id: Id): void =>
     setQuery({ ...OF_ONE, [openBy]: id }, { replace: open !== undefined });
-  const nameOf: NameOf = (id, name, title) => (
-    <RecordLink kind={kind} id={id} title={title} onOpen={() => onOpen(id)}>
-      {name}
-    </RecordLink>
-  );
-  const make = spec.make?.();
-  const making = make && { make };
-  const filters = Filters && <Filters {...list} rows={rows} />;
+  const making = makingOf(spec);
   const label = w().nav[KINDS[kind].list];
   return (
     <>
-      <ListHead title={label} total={reading.data?.total} {...making}>
-        {filtersBelow ? null : filters}
-      </ListHead>
-      {filtersBelow ? <div class="row">{filters}</div> : null}
-      {Above && <Above filtered={list.filtered} />}
-      {Chosen && chosen.picked.length > 0 ? (
-        <Chosen rows={chosen.picked} onDone={chosen.clear} />
-      ) : null}
+      <Top spec={spec} list={list} rows={rows} total={reading.data?.total} />
+      {Chosen && <Picked Chosen={Chosen} rows={chosen.picked} onDone={chosen.clear} />}
       <List
         reading={reading}
         filtered={list.filtered}
@@ -132,15 +120,19 @@ function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row,
         idOf={idOf}
         openId={rows.map(idOf).find((id) => String(id) === open)}
         onOpen={(row) => onOpen(idOf(row))}
-        {...(mayChoose ? { selection: chosen.selection } : {})}
-        columns={spec.shows(more, nameOf).filter(({ factOnly }) => factOnly !== true)}
+        {...(mayChoose(spec) ? { selection: chosen.selection } : {})}
+        columns={columnsOf(spec, more, onOpen)}
+        card={
+          Card &&
+          ((row) => <Card key={idOf(row)} of={row} more={more} open={String(idOf(row)) === open} />)
+        }
         {...(Actions && { actions: (row: Row) => <Actions of={row} /> })}
       />
-      {Below && <Below rows={rows} />}
+      {Below && <Below rows={rows} more={more} />}
       {Make && address.has('new') ? (
         <Make onClose={() => setQuery({ new: '' }, { replace: true })} />
       ) : null}
-      {open === undefined ? null : (
+      {open === undefined || Card !== undefined ? null : (
         <One
           key="open"
           spec={spec}
@@ -149,6 +141,71 @@ function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row,
           onClose={() => setQuery({ ...OF_ONE, [openBy]: '' }, { replace: true })}
         />
       )}
+    </>
+  );
+}
+
+function mayChoose<Row, One extends Row, F extends string, More>({
+  Chosen,
+  mayChoose: may,
+}: ResourceSpec<Row, One, F, More>): boolean {
+  return Chosen !== undefined && may?.() !== false;
+}
+
+interface ChosenProps<Row> {
+  readonly rows: readonly Row[];
+  readonly onDone: () => void;
+}
+
+function Picked<Row>({
+  Chosen,
+  rows,
+  onDone,
+}: ChosenProps<Row> & { Chosen: ComponentType<ChosenProps<Row>> }) {
+  return rows.length === 0 ? null : <Chosen rows={rows} onDone={onDone} />;
+}
+
+/** The columns; a name is a link that opens its row. */
+function columnsOf<Row, One extends Row, F extends string, More>(
+  { kind, shows }: ResourceSpec<Row, One, F, More>,
+  more: More,
+  onOpen: (id: Id) => void,
+): readonly Shown<Row, One>[] {
+  const nameOf: NameOf = (id, name, title) => (
+    <RecordLink kind={kind} id={id} title={title} onOpen={() => onOpen(id)}>
+      {name}
+    </RecordLink>
+  );
+  return shows === undefined ? [] : shows(more, nameOf).filter(({ factOnly }) => factOnly !== true);
+}
+
+function makingOf<Row, One extends Row, F extends string, More>({
+  make,
+}: ResourceSpec<Row, One, F, More>): { make?: Making } {
+  const made = make?.();
+  return made === undefined ? {} : { make: made };
+}
+
+/** The title with the filters, and what stands above the list. */
+function Top<Row, One extends Row, F extends string, More>({
+  spec,
+  list,
+  rows,
+  total,
+}: Of<Row, One, F, More> & {
+  readonly list: ListQuery<F>;
+  readonly rows: readonly Row[];
+  readonly total: number | undefined;
+}) {
+  const { kind, Filters, Above, filtersBelow = false } = spec;
+  const filters = Filters && <Filters {...list} rows={rows} />;
+  return (
+    <>
+      <ListHead title={w().nav[KINDS[kind].list]} total={total} {...makingOf(spec)}>
+        {filtersBelow ? null : filters}
+      </ListHead>
+      {filtersBelow ? <div class="row">{filters}</div> : null}
+      {Above && <Above filtered={list.filtered} />}
     </>
   );
 }
@@ -185,6 +242,7 @@ function One<Row, One extends Row, F extends string, More>({
         reading={reading}
         title={data && spec.titleOf(data)}
         onClose={onClose}
+        isCard={spec.Card !== undefined}
         onKey={(event) => {
           if (event.key !== 'e' || isTyping(event) || Editor === undefined) return;
           // Else the letter would be typed into the first field.
@@ -206,9 +264,14 @@ function Body<Row, One extends Row, F extends string, More>({
 }: Of<Row, One, F, More> & { of: One; read: OneProps<More>['read'] | undefined }) {
   const own = useMoreOf(spec, [], read === undefined ? String(spec.idOf(one)) : undefined);
   const more = read === undefined ? own : read.more;
-  const { Head, Details, Actions } = spec;
+  const { Card, Head, Details, Actions, Below } = spec;
   return (
     <div class="stack wide">
+      {Card && (
+        <ul>
+          <Card of={one} more={more} open />
+        </ul>
+      )}
       {Head === undefined && Actions === undefined ? null : (
         <div class="row">
           {Head && <Head of={one} more={more} />}
@@ -217,8 +280,7 @@ function Body<Row, One extends Row, F extends string, More>({
         </div>
       )}
       <Facts
-        of={spec
-          .shows(more, (_, name) => name)
+        of={(spec.shows?.(more, (_, name) => name) ?? [])
           .filter(({ fact }) => fact !== false)
           .map(({ title, label, cell, fact }) => [
             label?.(one) ?? title,
@@ -226,6 +288,7 @@ function Body<Row, One extends Row, F extends string, More>({
           ])}
       />
       {Details && <Details of={one} more={more} />}
+      {Card && Below && <Below rows={[one]} more={more} />}
     </div>
   );
 }

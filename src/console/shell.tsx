@@ -1,28 +1,24 @@
-import type { ComponentChild, ComponentType } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { about, aboutFailed, seesAll, readAbout } from './about.js';
-import { actAs, call, loginIsOver, trouble } from './api/call.js';
-import { queries, reread, useRead } from './api/query.js';
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { about, aboutFailed, readAbout, seesAll, withoutSelf } from './about.js';
+import { actAs, loginIsOver, trouble } from './api/call.js';
 import { Brand } from './brand.js';
 import { Icon } from './icons.js';
-import { nameOf, PAGES, pageOf, type Page } from './pages.js';
+import { nameOf, PAGES, pageOf } from './pages.js';
 import { goOn, Login, LoginAgain } from './pages/login.js';
-import { Button, Link, copyText } from './parts/buttons.js';
+import { Link } from './parts/buttons.js';
 import { Skeleton } from './parts/notices.js';
-import { Moment } from './parts/values.js';
-import { isTyping, usePageKeys } from './parts/keys.js';
 import { Toasts } from './parts/toast.js';
-import { forgetDrafts, reload } from './drafts.js';
 import { hrefOf, KEEPING, navigate, useRoute } from './router.js';
-import { changeSettings, settings } from './settings.js';
-import { atom, useAtom } from './state.js';
-import { hearTabs, tellTabs } from './tabs.js';
+import { AGAIN_S, Bars } from './shell/bars.js';
+import { ChunkGone, chunkIsGone, lazy, upgraded } from './shell/chunks.js';
+import { Content } from './shell/content.js';
+import { Foot } from './shell/foot.js';
+import { searching, showingKeys, useKeys } from './shell/keys.js';
+import { useAtom } from './state.js';
+import { hearTabs } from './tabs.js';
 import { w, withWords } from './words.js';
 
-const NoRights = lazy(
-  async () => (await withWords(import('./pages/no-rights.js'))).NoRights,
-  ChunkGone,
-);
 type Closable = ComponentType<{ readonly onClose: () => void }>;
 
 async function loadSearch(): Promise<Closable> {
@@ -46,8 +42,6 @@ function OutsideGone() {
   );
 }
 
-type Chunk = { readonly page: ComponentType } | { readonly failed: true } | undefined;
-
 const PUBLIC: Readonly<Record<string, ComponentType>> = {
   login: Login,
   register: outside('Register'),
@@ -55,10 +49,6 @@ const PUBLIC: Readonly<Record<string, ComponentType>> = {
   reset: outside('Reset'),
 };
 
-/** Whether the page is from a different build than the gateway that answers. */
-const upgraded = atom(false);
-const searching = atom(false);
-const showingKeys = atom(false);
 const ABOUT_EVERY_MS = 60_000;
 const BUILD = document.querySelector<HTMLMetaElement>('meta[name=build]')?.content ?? '';
 
@@ -126,13 +116,6 @@ async function followLogin(): Promise<void> {
   if (location.pathname !== hrefOf('login')) return;
   goOn(new URLSearchParams(location.search).get('to'));
 }
-
-function withoutSelf() {
-  const known = about.get();
-  return known === undefined ? undefined : { ...known, self: null };
-}
-
-const AGAIN_S = 3;
 
 /** Shown until the first read succeeds: nothing is known, not even who is logged in. */
 function NoGateway() {
@@ -256,255 +239,4 @@ function Frame() {
 function focusContent(event: MouseEvent): void {
   event.preventDefault();
   document.getElementById('content')?.focus();
-}
-
-function Content({ page }: { readonly page: Page | undefined }) {
-  const [chunks, setChunks] = useState<Readonly<Record<string, Chunk>>>({});
-  useEffect(() => {
-    if (page === undefined || chunks[page.path] !== undefined) return;
-    const put = (chunk: Chunk): void => setChunks((before) => ({ ...before, [page.path]: chunk }));
-    page.load().then(
-      (loaded) => put({ page: loaded }),
-      (error: unknown) => {
-        chunkIsGone(error);
-        put({ failed: true });
-      },
-    );
-  }, [page]);
-  const isComing = page !== undefined && chunks[page.path] === undefined;
-  useLayoutEffect(() => {
-    const keys = missed?.page === page ? missed?.keys : undefined;
-    missed = isComing ? { page, keys: [] } : undefined;
-    for (const key of keys ?? [])
-      document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-  }, [isComing, page]);
-  if (page === undefined) {
-    return (
-      <div class="card empty">
-        <strong>{w().shell.noPage}</strong>
-        <Link to="./">{w().shell.toStart}</Link>
-      </div>
-    );
-  }
-  if (page.admin && !seesAll()) return <NoRights />;
-  const chunk = chunks[page.path];
-  if (chunk === undefined) return <Skeleton />;
-  if ('failed' in chunk) return <ChunkGone />;
-  const { page: Loaded } = chunk;
-  return <Loaded key={page.path} />;
-}
-
-/** A part of this page is of a release that no gateway has any more. */
-function ChunkGone() {
-  return (
-    <div class="card empty">
-      <strong>{w().shell.chunkGone}</strong>
-      <Button kind="main" onClick={reload}>
-        {w().shell.reload}
-      </Button>
-    </div>
-  );
-}
-
-/** Notices for every page: the gateway or store does not answer, an upgrade, tags that are switched off. */
-function Bars() {
-  const away = useAtom(trouble);
-  const isUpgraded = useAtom(upgraded);
-  const [left, setLeft] = useState(AGAIN_S);
-  useEffect(() => {
-    if (away === undefined) return undefined;
-    let seconds = AGAIN_S;
-    setLeft(seconds);
-    const timer = setInterval(() => {
-      seconds = seconds > 1 ? seconds - 1 : AGAIN_S;
-      setLeft(seconds);
-      if (seconds === AGAIN_S) void queries.invalidateQueries();
-    }, 1_000);
-    return () => {
-      clearInterval(timer);
-      void queries.invalidateQueries();
-    };
-  }, [away?.kind]);
-  return (
-    <>
-      {away === undefined ? null : (
-        <div class="bar bad-bar" role="alert">
-          <span>
-            <strong>{away.kind === 'store' ? w().shell.storeAway : w().shell.gatewayAway}</strong>{' '}
-            {w().shell.numbersOf} <Moment seconds={away.sinceMs / 1000} />.{' '}
-            <span aria-hidden="true">{w().shell.tryingAgain(left)}</span>
-          </span>
-        </div>
-      )}
-      {isUpgraded ? (
-        <div class="bar" role="status">
-          <span>{w().shell.upgraded}</span>
-          <Button onClick={reload}>{w().shell.reload}</Button>
-        </div>
-      ) : null}
-      {seesAll() ? <TagBars /> : null}
-    </>
-  );
-}
-
-const TAGS_EVERY_MS = 15_000;
-
-function TagBars() {
-  const { data } = useRead('listTags', {}, { everyMs: TAGS_EVERY_MS });
-  const off = (data ?? []).filter(({ disabled }) => disabled);
-  if (off.length === 0) return null;
-  return (
-    <div class="bar">
-      <span class="warn" aria-hidden="true">
-        ▲
-      </span>
-      <span class="grow wrap" role="status">
-        {off.map(({ tag, changed_time, changed_by, reason }, index) => (
-          <span key={tag}>
-            {index === 0 ? '' : ' · '}
-            <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link> {w().shell.isOff}{' '}
-            <Moment seconds={changed_time} />
-            {changed_by === null ? '' : ` · ${changed_by}`}
-            {reason === null ? '' : `: ${reason}`}
-          </span>
-        ))}
-      </span>
-      <Link to="tags" class="button">
-        {w().nav.tags}
-      </Link>
-    </div>
-  );
-}
-
-function Foot() {
-  const self = useAtom(about)?.self;
-  const { theme, language } = useAtom(settings);
-  async function logout(): Promise<void> {
-    try {
-      await call('logout', { body: {} });
-    } catch (error) {
-      console.info('not logged out:', error);
-      return;
-    }
-    queries.clear();
-    forgetDrafts();
-    actAs(undefined);
-    about.set(withoutSelf());
-    tellTabs({ kind: 'logout' });
-    navigate('login', { replace: true });
-  }
-  const dark =
-    theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
-  const other = dark ? 'light' : 'dark';
-  return (
-    <div class="foot">
-      <button type="button" class="button" onClick={() => searching.set(true)}>
-        <Icon name="search" />
-        {w().shell.search} <kbd>Ctrl K</kbd>
-      </button>
-      <div class="row tight">
-        <Link to="account" class="grow clip" title={self?.username}>
-          {self?.display_name === '' ? self.username : self?.display_name}
-        </Link>
-        <Button
-          kind="icon"
-          label={w().shell[other]}
-          title={w().shell[other]}
-          onClick={() => changeSettings({ theme: other })}
-        >
-          <Icon name={other} />
-        </Button>
-        <Button
-          kind="icon"
-          label={language === 'en' ? '中文' : 'English'}
-          title={language === 'en' ? '中文' : 'English'}
-          onClick={() => changeSettings({ language: language === 'en' ? 'zh' : 'en' })}
-        >
-          <Icon name="language" />
-        </Button>
-        <Button
-          kind="icon"
-          label={w().shell.logout}
-          title={w().shell.logout}
-          onClick={() => void logout()}
-        >
-          <Icon name="logout" />
-        </Button>
-      </div>
-    </div>
-  );
-}
-
-function chunkIsGone(error: unknown): void {
-  console.info('a part of the page cannot be loaded:', error);
-  upgraded.set(true);
-}
-
-/** A component in a separate chunk; renders nothing until the chunk has loaded, and `Gone` where it is not to be had. */
-function lazy<Props extends object>(
-  load: () => Promise<ComponentType<Props>>,
-  Gone: ComponentType,
-): (props: Props) => ComponentChild {
-  return (props) => {
-    const [Part, setPart] = useState<ComponentType<Props>>();
-    useEffect(() => {
-      load().then(
-        (part) => setPart(() => part),
-        (error: unknown) => {
-          chunkIsGone(error);
-          setPart(() => Gone);
-        },
-      );
-    }, []);
-    return Part === undefined ? null : <Part {...props} />;
-  };
-}
-
-const CHORD_MS = 1_200;
-/** Letters that mean the same on every page, whether or not it is there. */
-const SHELL_KEYS = 'g/?ry';
-/** What was pressed while the page was not there yet, which is told it once it is. */
-let missed: { readonly page: Page; readonly keys: string[] } | undefined;
-
-/** The keys that work on every page. */
-function useKeys(): void {
-  const chordUntilMs = useRef(0);
-  usePageKeys((event) => {
-    const { key } = event;
-    if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === 'k') {
-      event.preventDefault();
-      searching.set(!searching.get());
-      return;
-    }
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (!settings.get().letterKeys) return;
-    if (searching.get() || document.querySelector('dialog[open]') !== null) return;
-    if (isTyping(event)) return;
-    // When the key was pressed, not when a busy page came to hear of it.
-    if (event.timeStamp < chordUntilMs.current) {
-      chordUntilMs.current = 0;
-      const page = PAGES.find((entry) => entry.key === key && (!entry.admin || seesAll()));
-      if (page !== undefined) {
-        event.preventDefault();
-        navigate(page.path === '' ? './' : page.path);
-      }
-      return;
-    }
-    if (missed !== undefined && key.length === 1 && !SHELL_KEYS.includes(key))
-      missed.keys.push(key);
-    else if (key === 'g') chordUntilMs.current = event.timeStamp + CHORD_MS;
-    else if (key === '/') {
-      event.preventDefault();
-      searching.set(true);
-    } else if (key === '?') showingKeys.set(true);
-    else if (key === 'r') void reread();
-    else if (key === 'y') void copyText(location.href);
-    else if (key === 'n') {
-      const button = document.querySelector<HTMLElement>('[data-new]');
-      if (button !== null) {
-        event.preventDefault();
-        button.click();
-      }
-    }
-  });
 }

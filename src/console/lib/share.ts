@@ -84,30 +84,52 @@ export async function readShared(text: string): Promise<Shared | LinkFault> {
 /** The content of a link or of a saved file; links from before lanes had channels contain only model names. */
 export function sharedOf(value: unknown): Shared | undefined {
   if (!isRecord(value)) return undefined;
-  const { query, documents, lanes, labels = [], ids = [], options = {} } = value;
-  const { runs = 1, results = [], many } = value;
-  if (typeof query !== 'string' || typeof documents !== 'string') return undefined;
-  if (!Array.isArray(results) || !Array.isArray(ids)) return undefined;
-  if (!Array.isArray(lanes) || !Array.isArray(labels) || !isRecord(options)) return undefined;
-  const specs = lanes.map(laneOf);
-  const grades = labels.filter(isLabel);
-  if (specs.includes(undefined) || grades.length < labels.length) return undefined;
+  const { query, documents, options = {}, runs, many } = value;
+  if (typeof query !== 'string' || typeof documents !== 'string' || !isRecord(options)) {
+    return undefined;
+  }
+  const lists = listsIn(value);
+  if (lists === undefined) return undefined;
+  const [specs, grades, named, ranked] = lists;
+  const known = specs.map(laneOf).filter((lane) => lane !== undefined);
+  if (known.length < specs.length || !grades.every(isLabel)) return undefined;
   return {
-    query,
-    documents,
-    lanes: specs.filter((lane) => lane !== undefined),
-    labels: grades,
-    ids: ids.filter(isId),
-    options: {
-      top_n: textOf(options.top_n),
-      max_tokens_per_doc: textOf(options.max_tokens_per_doc),
-      instruction: textOf(options.instruction),
-      priority: textOf(options.priority),
-      truncation: truncationOf(options.truncation),
-    },
-    runs: typeof runs === 'number' && runs >= 1 ? Math.min(runs, MAX_RUNS) : 1,
-    results: results.filter(isResults),
+    ...{ query, documents, lanes: known, labels: grades, ids: named.filter(isId) },
+    options: optionsOf(options),
+    runs: runsOf(runs),
+    results: ranked.filter(isResults),
     ...(isMany(many) ? { many } : {}),
+  };
+}
+
+type List = readonly unknown[];
+
+/** The lists in it, if there is none that is something else. */
+function listsIn({
+  lanes,
+  labels = [],
+  ids = [],
+  results = [],
+}: Readonly<Record<string, unknown>>): readonly [List, List, List, List] | undefined {
+  return Array.isArray(lanes) &&
+    Array.isArray(labels) &&
+    Array.isArray(ids) &&
+    Array.isArray(results)
+    ? [lanes, labels, ids, results]
+    : undefined;
+}
+
+function runsOf(runs: unknown): number {
+  return typeof runs === 'number' && runs >= 1 ? Math.min(runs, MAX_RUNS) : 1;
+}
+
+function optionsOf(options: Readonly<Record<string, unknown>>): LaneOptions {
+  return {
+    top_n: textOf(options.top_n),
+    max_tokens_per_doc: textOf(options.max_tokens_per_doc),
+    instruction: textOf(options.instruction),
+    priority: textOf(options.priority),
+    truncation: truncationOf(options.truncation),
   };
 }
 

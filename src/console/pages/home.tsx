@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { about, readAbout } from '../about.js';
+import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { clock, count, duration, percent } from '../lib/format.js';
 import { Link } from '../parts/buttons.js';
@@ -7,6 +8,7 @@ import { Empty, ErrorNotice } from '../parts/notices.js';
 import { Ago, Count, Meter, Money, State, style } from '../parts/values.js';
 import { Chart, timesOf } from '../parts/chart.js';
 import { Redeem } from '../parts/redeem.js';
+import { Tile } from '../parts/tile.js';
 import { useAtom } from '../state.js';
 import { w, wp } from '../words.js';
 
@@ -24,8 +26,6 @@ about.listen(() => {
 
 /** The application team's page: what is left and how long it lasts, what happened, and what failed. */
 export function Home() {
-  // The shell rereads it every minute, and a redeemed code does.
-  const self = useAtom(about)?.self;
   useEffect(() => {
     if (performance.now() - readAtMs > FRESH_MS) void readAbout().catch(() => undefined);
   }, []);
@@ -39,8 +39,6 @@ export function Home() {
     query: { start_timestamp: end - 7 * DAY_S, end_timestamp: end },
   });
   const words = wp().home;
-  const perDay = (week.data?.total.quota ?? 0) / 7;
-  const total = day.data?.total;
   const [first] = day.data?.series ?? [];
   return (
     <>
@@ -48,30 +46,7 @@ export function Home() {
         <h1>{w().nav.home}</h1>
       </div>
       <ErrorNotice error={day.error ?? week.error} onAgain={day.again} />
-      <div class="cards">
-        <div class="card tile">
-          <span class="muted">{w().home.balance}</span>
-          <div class="value">{self == null ? '–' : <Money units={self.quota} />}</div>
-          <span class="small muted">
-            {self == null || perDay <= 0 ? '' : words.lasts(Math.floor(self.quota / perDay))}
-          </span>
-        </div>
-        <div class="card tile">
-          <span class="muted">{words.lastDay}</span>
-          <div class="value">{total === undefined ? '–' : <Count value={total.requests} />}</div>
-          <span class="small muted">
-            {total === undefined || total.requests === 0
-              ? ''
-              : `${words.failed(percent(total.failed / total.requests))}${total.p95 === null ? '' : ` · p95 ${duration(total.p95)}`}`}
-          </span>
-        </div>
-        <div class="card tile">
-          <span class="muted">{w().home.spent}</span>
-          <div class="value">{total === undefined ? '–' : <Money units={total.quota} />}</div>
-          <span class="small muted">{words.within24}</span>
-        </div>
-        <Redeem />
-      </div>
+      <Tiles day={day.data} week={week.data} />
       {day.data === undefined || first === undefined ? null : (
         <Chart
           title={words.traffic}
@@ -95,6 +70,42 @@ export function Home() {
       </div>
     </>
   );
+}
+
+function Tiles({
+  day,
+  week,
+}: {
+  readonly day: ReplyOf<'ownUsageSeries'> | undefined;
+  readonly week: ReplyOf<'ownUsageBreakdown'> | undefined;
+}) {
+  // The shell rereads it every minute, and a redeemed code does.
+  const self = useAtom(about)?.self;
+  const words = wp().home;
+  const perDay = (week?.total.quota ?? 0) / 7;
+  const total = day?.total;
+  return (
+    <div class="cards">
+      <Tile
+        title={w().home.balance}
+        note={self == null || perDay <= 0 ? '' : words.lasts(Math.floor(self.quota / perDay))}
+      >
+        {self == null ? '–' : <Money units={self.quota} />}
+      </Tile>
+      <Tile title={words.lastDay} note={total && total.requests > 0 ? failuresOf(total) : ''}>
+        {total ? <Count value={total.requests} /> : '–'}
+      </Tile>
+      <Tile title={w().home.spent} note={words.within24}>
+        {total ? <Money units={total.quota} /> : '–'}
+      </Tile>
+      <Redeem />
+    </div>
+  );
+}
+
+function failuresOf({ requests, failed, p95 }: ReplyOf<'ownUsageSeries'>['total']): string {
+  const share = wp().home.failed(percent(failed / requests));
+  return p95 === null ? share : `${share} · p95 ${duration(p95)}`;
 }
 
 function Keys() {

@@ -34,20 +34,12 @@ export function Spend() {
   const { start, end } = picked ?? spanOf(span, new Date());
   const range = { start_timestamp: start, end_timestamp: end };
   const asked = { ...range, by, ...(then === undefined ? {} : { then }) };
-  const all = useRead('usageBreakdown', { query: asked }, { enabled: seesAll() });
-  const own = useRead(
-    'ownUsageBreakdown',
-    { query: asked as { start_timestamp: number; end_timestamp: number; by: 'token' } },
-    { enabled: !seesAll() },
-  );
-  const { data, error, loading, again } = seesAll() ? all : own;
+  // Others group by what they see alone.
+  const operation = seesAll() ? 'usageBreakdown' : ('ownUsageBreakdown' as 'usageBreakdown');
+  const { data, error, loading, again } = useRead(operation, { query: asked });
   const words = wp().spend;
   const shown = then === undefined ? [by] : [by, then];
   const choices = groups.map((value) => ({ value, label: words.groups[value] }));
-  const csv = (): Promise<void> =>
-    seesAll()
-      ? download('usageBreakdown', { query: asked }, 'spend.csv')
-      : download('ownUsageBreakdown', { query: asked as never }, 'spend.csv');
   return (
     <>
       <div class="head">
@@ -61,7 +53,7 @@ export function Spend() {
           }
         />
         <RangeSteps shown={{ start, end }} />
-        <CsvButton save={csv} />
+        <CsvButton save={() => download(operation, { query: asked }, 'spend.csv')} />
       </div>
       <ErrorNotice error={error} onAgain={again} />
       <Days start={start} end={end} />
@@ -80,66 +72,79 @@ export function Spend() {
         />
       </div>
       {loading ? <Skeleton lines={8} /> : null}
-      {data === undefined ? null : data.rows.length === 0 ? (
-        <div class="card">
-          <Empty title={words.none} />
-        </div>
-      ) : (
-        <div class="tablebox" role="region" aria-label={w().nav.spend} tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                {shown.map((group) => (
-                  <th key={group} scope="col">
-                    {words.groups[group]}
-                  </th>
-                ))}
-                {[w().home.requests, wp().requests.failed, wp().requests.documents].map((title) => (
-                  <th key={title} scope="col" class="num">
-                    {title}
-                  </th>
-                ))}
-                <th scope="col" class="num">
-                  {wp().requests.tokens}
-                </th>
-                <th scope="col" class="num">
-                  {w().home.spent}
-                </th>
-                <th scope="col" class="num">
-                  {words.share}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.rows.map((row) => (
-                <tr key={shown.map((group) => idOf(row, group)).join(' ')}>
-                  {shown.map((group) => (
-                    <td key={group} class="clip">
-                      {row.is_rest ? wp().overview.others : nameOf(row, group)}
-                    </td>
-                  ))}
-                  <Sums sums={row} />
-                  <td class="num">
-                    {data.total.quota === 0 ? '–' : percent(row.quota / data.total.quota)}{' '}
-                    <Meter share={data.total.quota === 0 ? 0 : row.quota / data.total.quota} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-            <tfoot>
-              <tr>
-                <th scope="row" colSpan={shown.length}>
-                  {words.total}
-                </th>
-                <Sums sums={data.total} />
-                <td />
-              </tr>
-            </tfoot>
-          </table>
-        </div>
+      {data && (
+        <>
+          <Sums of={data} by={shown} />
+          <Reach of={data} start={start} end={end} />
+        </>
       )}
-      {data === undefined ? null : <Reach of={data} start={start} end={end} />}
     </>
+  );
+}
+
+/** The sums of each group, which add up to the total. */
+function Sums({ of: data, by }: { readonly of: Breakdown; readonly by: readonly Group[] }) {
+  const words = wp().spend;
+  if (data.rows.length === 0) {
+    return (
+      <div class="card">
+        <Empty title={words.none} />
+      </div>
+    );
+  }
+  return (
+    <div class="tablebox" role="region" aria-label={w().nav.spend} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {by.map((group) => (
+              <th key={group} scope="col">
+                {words.groups[group]}
+              </th>
+            ))}
+            {[w().home.requests, wp().requests.failed, wp().requests.documents].map((title) => (
+              <th key={title} scope="col" class="num">
+                {title}
+              </th>
+            ))}
+            <th scope="col" class="num">
+              {wp().requests.tokens}
+            </th>
+            <th scope="col" class="num">
+              {w().home.spent}
+            </th>
+            <th scope="col" class="num">
+              {words.share}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.rows.map((row) => (
+            <tr key={by.map((group) => idOf(row, group)).join(' ')}>
+              {by.map((group) => (
+                <td key={group} class="clip">
+                  {row.is_rest ? wp().overview.others : nameOf(row, group)}
+                </td>
+              ))}
+              <Cells sums={row} />
+              <td class="num">
+                {data.total.quota === 0 ? '–' : percent(row.quota / data.total.quota)}{' '}
+                <Meter share={data.total.quota === 0 ? 0 : row.quota / data.total.quota} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row" colSpan={by.length}>
+              {words.total}
+            </th>
+            <Cells sums={data.total} />
+            <td />
+          </tr>
+        </tfoot>
+      </table>
+    </div>
   );
 }
 
@@ -165,7 +170,7 @@ function Reach({
   );
 }
 
-function Sums({
+function Cells({
   sums,
 }: {
   readonly sums: Pick<Row, 'requests' | 'failed' | 'documents' | 'tokens' | 'quota'>;

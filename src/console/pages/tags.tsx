@@ -1,129 +1,119 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { isAdmin } from '../about.js';
-import { useState } from 'preact/hooks';
 import { call, type ReplyOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
-import { someOf } from '../lib/format.js';
 import { dependsOn, type Dependence } from '../lib/depends.js';
+import { someOf } from '../lib/format.js';
 import { Button, Link } from '../parts/buttons.js';
-import { Empty, ErrorNotice, Skeleton } from '../parts/notices.js';
-import { Ago, State } from '../parts/values.js';
+import { ConfirmWrite, WriteFailed } from '../parts/confirm-write.js';
 import { Consequence } from '../parts/consequence.js';
-import { Confirm } from '../parts/dialog.js';
 import { InForce } from '../parts/in-force.js';
-import { ListHead } from '../parts/list-head.js';
-import { Missing, recordAddress, RecordHead } from '../parts/record.js';
+import { recordAddress } from '../parts/record.js';
+import { Ago, State } from '../parts/values.js';
+import { resource } from '../resource.js';
 import { setQuery, useRoute } from '../router.js';
-import { w, wp } from '../words.js';
+import { atom, useAtom } from '../state.js';
+import { wp } from '../words.js';
 
 type Tag = ReplyOf<'listTags'>[number];
 /** How the last switch of a tag took effect. */
 type Settled = Pick<ReplyOf<'disableTag'>, 'version' | 'in_force' | 'nodes' | 'waited_ms'>;
 
-const EVERY_MS = 5_000;
+const OFTEN = { everyMs: 5_000 };
 /** tag-2 comes before tag-10. */
 const COUNTING = new Intl.Collator(undefined, { numeric: true });
+/** By tag, while the page is open. */
+const settled = atom<Readonly<Record<string, Settled>>>({});
+
+function settle(tag: string, how: Settled): void {
+  settled.set({ ...settled.get(), [tag]: how });
+}
 
 /** The switches, and what each would take down, shown before it is used. */
-export function Tags() {
-  const { path, query } = useRoute();
-  const [, only] = path;
-  const tags = useRead('listTags', {}, { everyMs: EVERY_MS });
-  const models = useRead('listChannelModels', {}, { everyMs: EVERY_MS });
-  const [settled, setSettled] = useState<Readonly<Record<string, Settled>>>({});
-  const shown = (tags.data ?? [])
-    .filter(({ tag }) => only === undefined || tag === only)
-    .sort((one, other) => COUNTING.compare(one.tag, other.tag));
-  const asked = query.get('off');
-  const asking = tags.data?.find(({ tag }) => tag === asked);
-  const settle = (tag: string, how: Settled): void =>
-    setSettled((before) => ({ ...before, [tag]: how }));
-  const disable = useWrite(async ({ tag, reason }: { tag: string; reason: string }) => {
-    settle(tag, await call('disableTag', { body: { tag, ...(reason === '' ? {} : { reason }) } }));
-    return true;
-  });
-  const enable = useWrite(async (tag: string) => {
-    settle(tag, await call('enableTag', { body: { tag } }));
-    return true;
-  });
-  const dependence = (tag: string): Dependence => dependsOn(tag, models.data ?? []);
-  const ask = (tag: string): void => setQuery({ off: tag });
-  const close = (): void => setQuery({ off: '' }, { replace: true });
+export const Tags = resource({
+  kind: 'tag',
+  filters: [],
+  useList: () => {
+    const tags = useRead('listTags', {}, OFTEN);
+    const items = tags.data?.toSorted((one, other) => COUNTING.compare(one.tag, other.tag));
+    const total = items?.length ?? 0;
+    return { ...tags, data: items && { items, total, page: 1, page_size: total } };
+  },
+  useOne: (id) => {
+    const tags = useRead('listTags', {}, OFTEN);
+    return { ...tags, data: tags.data?.find(({ tag }) => tag === id) };
+  },
+  useMore: () => {
+    const { data } = useRead('listChannelModels', {}, OFTEN);
+    return (tag: string) => data && dependsOn(tag, data);
+  },
+  idOf: ({ tag }: Tag) => tag,
+  titleOf: ({ tag }: Tag) => tag,
+  empty: () => ({ title: wp().tags.none, children: wp().tags.noneHelp }),
+  Above: () => {
+    useEffect(() => () => settled.set({}), []);
+    return <p class="muted">{wp().tags.help}</p>;
+  },
+  Below: ({ rows, more: dependenceOf }) => {
+    const asked = useRoute().query.get('off');
+    const tag = rows.find((one) => one.tag === asked && !one.disabled);
+    return tag === undefined || !isAdmin() ? null : (
+      <SwitchOff tag={tag} dependence={dependenceOf(tag.tag)} />
+    );
+  },
+  Card: ({ of: tag, more: dependenceOf, open }) => (
+    <TagCard tag={tag} dependence={dependenceOf(tag.tag)} open={open} />
+  ),
+});
+
+/** Asks before a tag is switched off, with what would follow. */
+function SwitchOff({
+  tag: { tag, live_count: live, channel_count: all, channels },
+  dependence,
+}: {
+  readonly tag: Tag;
+  readonly dependence: Dependence | undefined;
+}) {
   return (
-    <>
-      {only === undefined ? (
-        <ListHead title={w().nav.tags} total={tags.data?.length} />
-      ) : (
-        <RecordHead kind="tag" title={only} />
-      )}
-      <p class="muted">{wp().tags.help}</p>
-      <ErrorNotice error={tags.error ?? models.error} onAgain={tags.again} />
-      <ErrorNotice error={enable.error} />
-      {tags.loading ? <Skeleton lines={6} /> : null}
-      {only !== undefined && tags.data !== undefined && shown.length === 0 ? (
-        <Missing kind="tag" id={only} />
-      ) : null}
-      {only === undefined && tags.data?.length === 0 ? (
-        <div class="card">
-          <Empty title={wp().tags.none}>{wp().tags.noneHelp}</Empty>
-        </div>
-      ) : null}
-      <ul class="stack">
-        {shown.map((tag) => (
-          <TagCard
-            key={tag.tag}
-            tag={tag}
-            dependence={dependence(tag.tag)}
-            settled={settled[tag.tag]}
-            open={[query.get('open'), only].includes(tag.tag)}
-            onOff={() => ask(tag.tag)}
-            onOn={() => {
-              // Not by disabling the button: it has the focus, and would lose it.
-              if (!enable.busy) void enable.run(tag.tag);
-            }}
-          />
-        ))}
-      </ul>
-      {asking === undefined || asking.disabled || !isAdmin() ? null : (
-        <Confirm
-          title={wp().tags.offTitle(asking.tag)}
-          action={wp().tags.off}
-          typed={models.data === undefined ? undefined : dependence(asking.tag).dark[0]}
-          busy={disable.busy || models.data === undefined}
-          error={<ErrorNotice error={disable.error} />}
-          onClose={close}
-          onConfirm={(reason) =>
-            void disable.run({ tag: asking.tag, reason }).then((done) => {
-              if (done === true) close();
-            })
-          }
-        >
-          <p>{wp().tags.liveNow(asking.live_count, asking.channel_count)}</p>
-          <p class="muted">
-            {someOf(asking.channels.filter(({ live }) => live).map(({ name }) => name))}
-          </p>
-          <Consequence dependence={dependence(asking.tag)} />
-        </Confirm>
-      )}
-    </>
+    <ConfirmWrite
+      title={wp().tags.offTitle(tag)}
+      action={wp().tags.off}
+      typed={dependence === undefined || dependence.dark.length === 0 ? undefined : tag}
+      needs={{ data: dependence, error: undefined }}
+      write={(why) => call('disableTag', { body: { tag, ...why } })}
+      onDone={(how) => settle(tag, how)}
+      onClose={() => setQuery({ off: '' }, { replace: true })}
+    >
+      <p>{wp().tags.liveNow(live, all)}</p>
+      <p class="muted">{someOf(channels.filter((one) => one.live).map(({ name }) => name))}</p>
+      {dependence && <Consequence dependence={dependence} />}
+    </ConfirmWrite>
   );
 }
 
 function TagCard({
   tag: entry,
   dependence,
-  settled,
   open,
-  onOff,
-  onOn,
 }: {
   readonly tag: Tag;
-  readonly dependence: Dependence;
-  readonly settled: Settled | undefined;
+  readonly dependence: Dependence | undefined;
   readonly open: boolean;
-  readonly onOff: () => void;
-  readonly onOn: () => void;
 }) {
-  const { tag, disabled, changed_by: by, reason, changed_time: since, channels } = entry;
+  const { tag, disabled, channels } = entry;
+  const how = useAtom(settled)[tag];
+  const enable = useWrite(async () => {
+    settle(tag, await call('enableTag', { body: { tag } }));
+  });
+  // Not by disabling the button: it has the focus, and would lose it.
+  const onOn = (): void => void (enable.busy || enable.run(undefined));
+  const onOff = (): void => setQuery({ off: tag });
+  const undo = useRef<HTMLSpanElement>(null);
+  // Where the dialog was opened from is gone after a search: the way back is what comes next.
+  useEffect(() => {
+    if (how === undefined || document.activeElement !== document.body) return;
+    undo.current?.querySelector('button')?.focus();
+  }, [how?.version]);
   return (
     <li class="card stack">
       <div class="row">
@@ -147,25 +137,22 @@ function TagCard({
         </State>
         <span class="muted">{wp().tags.liveOf(entry.live_count, entry.channel_count)}</span>
         <span class="grow" />
-        {!isAdmin() ? null : disabled ? (
-          <Button kind="main" label={`${wp().tags.on} ${tag}`} onClick={onOn}>
-            {wp().tags.on}
-          </Button>
-        ) : (
-          <Button label={`${wp().tags.offAsk} ${tag}`} onClick={onOff}>
-            {wp().tags.offAsk}
-          </Button>
-        )}
+        {isAdmin() ? (
+          <span ref={undo}>
+            <Button
+              kind={disabled ? 'main' : 'plain'}
+              label={`${disabled ? wp().tags.on : wp().tags.offAsk} ${tag}`}
+              onClick={disabled ? onOn : onOff}
+            >
+              {disabled ? wp().tags.on : wp().tags.offAsk}
+            </Button>
+          </span>
+        ) : null}
+        <WriteFailed title={tag} of={enable} />
       </div>
-      {since === 0 ? null : (
-        <p class="muted">
-          {disabled ? wp().tags.offSince : wp().tags.changed} <Ago seconds={since} />
-          {by === null ? '' : ` · ${by}`}
-          {reason === null ? '' : `: ${reason}`}
-        </p>
-      )}
-      {settled === undefined ? null : <InForce key={settled.version} how={settled} />}
-      {disabled ? null : <Consequence dependence={dependence} />}
+      <Since of={entry} />
+      {how === undefined ? null : <InForce key={how.version} how={how} />}
+      {disabled || dependence === undefined ? null : <Consequence dependence={dependence} />}
       <details open={open}>
         <summary>{wp().counts.channels(channels.length)}</summary>
         <ul class="stack tight">
@@ -179,5 +166,17 @@ function TagCard({
         </ul>
       </details>
     </li>
+  );
+}
+
+/** When it was switched last, by whom and why. */
+function Since({ of: { disabled, changed_time: since, changed_by: by, reason } }: { of: Tag }) {
+  if (since === 0) return null;
+  return (
+    <p class="muted">
+      {disabled ? wp().tags.offSince : wp().tags.changed} <Ago seconds={since} />
+      {by === null ? '' : ` · ${by}`}
+      {reason === null ? '' : `: ${reason}`}
+    </p>
   );
 }

@@ -26,13 +26,15 @@ interface ListProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly clear: () => void;
   /** What the next page begins after, for a log: its pages then stay as they are while entries arrive. */
   readonly cursorOf?: (row: T) => number | string;
+  /** Shows a row as a card; a table shows them otherwise. */
+  readonly card?: ((row: T) => ComponentChildren) | undefined;
   /** Shown before anything has been made. */
   readonly empty: ComponentChildren;
 }
 
 /** A page of a list with its states (loading, empty, no match, error) and its pager. */
 export function List<T>(props: ListProps<T>) {
-  const { reading, filtered, clear, empty, cursorOf, ...table } = props;
+  const { reading, filtered, clear, empty, cursorOf, card, ...table } = props;
   const { data, error, loading, again } = reading;
   return (
     <>
@@ -44,7 +46,11 @@ export function List<T>(props: ListProps<T>) {
       ) : null}
       {data === undefined ? null : data.items.length > 0 ? (
         <>
-          <Table {...table} rows={data.items} />
+          {card === undefined ? (
+            <Table {...table} rows={data.items} />
+          ) : (
+            <ul class="stack">{data.items.map(card)}</ul>
+          )}
           {cursorOf === undefined ? (
             <Pager total={data.total} page={data.page} size={data.page_size} />
           ) : (

@@ -28,6 +28,8 @@ interface RecordProps<T> {
   readonly title: string | undefined;
   readonly onClose?: (() => void) | undefined;
   readonly onKey?: ((event: KeyboardEvent) => void) | undefined;
+  /** Whether what is shown is a card already. */
+  readonly isCard?: boolean;
   readonly children: (record: T) => ComponentChildren;
 }
 
@@ -90,7 +92,7 @@ export function Record<T>(props: RecordProps<T>) {
   return (
     <>
       <RecordHead kind={kind} title={name} />
-      <div class="card">
+      <div class={props.isCard === true ? 'stack' : 'card'}>
         <RecordBody {...props} />
       </div>
     </>

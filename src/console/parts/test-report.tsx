@@ -1,6 +1,7 @@
 import type { ReplyOf } from '../api/call.js';
 import { duration, significant } from '../lib/format.js';
 import { wp } from '../words.js';
+import { Facts, type Fact } from './facts.js';
 import { State } from './values.js';
 
 type Tested = ReplyOf<'testChannel'>;
@@ -8,19 +9,18 @@ type Tested = ReplyOf<'testChannel'>;
 /** The result of testing a channel or a draft of one. */
 export function TestReport({ tested }: { readonly tested: Tested }) {
   const words = wp().test;
-  const { ok, order, scores, score_scale: scale, url, status, problem, warnings, usage } = tested;
+  const { ok, order, problem, warnings } = tested;
   const took = duration(tested.latency_ms);
-  const used = words.usage(usage.input_tokens, usage.search_units);
   return (
     <div class={ok ? 'notice ok-bar' : 'notice bad-bar'} role="status">
       <div class="grow stack tight">
         <strong>
           <State sign={ok ? (order === 'undecided' ? 'warn' : 'ok') : 'bad'}>
-            {ok
-              ? order === 'undecided'
+            {!ok
+              ? words.fails
+              : order === 'undecided'
                 ? words.worksUndecided(took)
-                : words.works(took)
-              : words.fails}
+                : words.works(took)}
           </State>
         </strong>
         {problem === null ? null : (
@@ -33,54 +33,45 @@ export function TestReport({ tested }: { readonly tested: Tested }) {
             {warning}
           </p>
         ))}
-        <dl class="facts small">
-          <dt>{wp().requests.model}</dt>
-          <dd>
-            {tested.model}
-            {tested.model === tested.upstream_model ? '' : ` → ${tested.upstream_model}`}
-          </dd>
-          {order === null ? null : (
-            <>
-              <dt>{words.order}</dt>
-              <dd>{words.orders[order]}</dd>
-            </>
-          )}
-          {scores === null ? null : (
-            <>
-              <dt>{words.scores}</dt>
-              <dd>{words.scoresOf(significant(scores.right), significant(scores.other))}</dd>
-            </>
-          )}
-          {scale === null ? null : (
-            <>
-              <dt>{words.scale}</dt>
-              <dd>
-                {scale.fits
-                  ? words.scaleFits(words.scales[scale.expected] ?? scale.expected)
-                  : words.scaleDiffers(
-                      words.scales[scale.expected] ?? scale.expected,
-                      words.scales[scale.observed] ?? scale.observed,
-                    )}
-              </dd>
-            </>
-          )}
-          {used === '' ? null : (
-            <>
-              <dt>{words.used}</dt>
-              <dd>{used}</dd>
-            </>
-          )}
-          {url === null ? null : (
-            <>
-              <dt>{words.address}</dt>
-              <dd>
-                <code>{url}</code>
-                {status === null ? '' : ` → ${status}`}
-              </dd>
-            </>
-          )}
-        </dl>
+        <Facts small of={factsOf(tested)} />
       </div>
     </div>
   );
+}
+
+function factsOf(tested: Tested): readonly Fact[] {
+  const words = wp().test;
+  const {
+    model,
+    upstream_model: upstream,
+    order,
+    scores,
+    score_scale: scale,
+    url,
+    status,
+  } = tested;
+  const used = words.usage(tested.usage.input_tokens, tested.usage.search_units);
+  const named = (kind: string): string => words.scales[kind] ?? kind;
+  return [
+    [wp().requests.model, model === upstream ? model : `${model} → ${upstream}`],
+    [words.order, order && words.orders[order]],
+    [words.scores, scores && words.scoresOf(significant(scores.right), significant(scores.other))],
+    [
+      words.scale,
+      scale &&
+        (scale.fits
+          ? words.scaleFits(named(scale.expected))
+          : words.scaleDiffers(named(scale.expected), named(scale.observed))),
+    ],
+    [words.used, used === '' ? undefined : used],
+    [
+      words.address,
+      url && (
+        <>
+          <code>{url}</code>
+          {status === null ? '' : ` → ${status}`}
+        </>
+      ),
+    ],
+  ];
 }

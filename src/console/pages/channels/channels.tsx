@@ -118,7 +118,6 @@ const ChannelPage = resource({
       {
         ...{ title: words.order, sort: 'tried', numeric: true, minor: true, lesser: true },
         cell: ({ priority, weight }) => `${priority} · ${weight}`,
-        fact: false,
       },
       ...channelFacts(providers),
     ];

@@ -13,7 +13,7 @@ import { Ago, Moment } from '../../parts/values.js';
 import { setQuery, useRoute } from '../../router.js';
 import { faultWords, w, wp } from '../../words.js';
 import { playgroundOf } from './actions.js';
-import type { Provider } from './form.js';
+import { ROUTING, type Provider } from './form.js';
 import { ChannelState, type Channel } from './state.js';
 import { recentOf, type TrafficOf } from './traffic.js';
 
@@ -63,7 +63,7 @@ export function channelFacts(providers: readonly Provider[]): readonly Shown<Cha
     factOf(words.tag, ({ tag }) =>
       tag === null ? w().none : <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link>,
     ),
-    ...memberFactsOf<Channel>(MEMBERS.channel),
+    ...memberFactsOf<Channel>(MEMBERS.channel.filter(({ name }) => !ROUTING.has(name))),
     factOf(words.settings, ({ settings }) => {
       const given = Object.entries(settings);
       return given.length === 0 ? undefined : (

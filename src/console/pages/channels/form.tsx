@@ -147,7 +147,7 @@ export function ModelsField({ draft, onChange, error, provider }: ProviderPartPr
   );
 }
 
-const ROUTING: ReadonlySet<string> = new Set(['priority', 'weight']);
+export const ROUTING: ReadonlySet<string> = new Set(['priority', 'weight']);
 
 /** The channel's place among the others. */
 export function RoutingFields({

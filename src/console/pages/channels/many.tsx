@@ -98,7 +98,7 @@ function SwitchManyOff({
     <ConfirmWrite
       title={wp().channels.offManyTitle(ids.length)}
       action={wp().channels.off}
-      typed={dark[0]}
+      typed={dark.length === 0 ? undefined : String(ids.length)}
       needs={models}
       write={(why) => call('switchChannels', { body: { ids: [...ids], status: 2, ...why } })}
       onDone={onSwitched}

@@ -49,10 +49,7 @@ export function ManyQueries(props: ManyQueriesProps) {
   const { problems } = read;
   const queries = read.queries.filter(({ documents }) => documents.length <= MAX_DOCUMENTS);
   const requests = queries.length * specs.length;
-  const costs = queries.map(({ query, documents }) => costOf(query, documents));
-  const cost = costs.includes(undefined)
-    ? undefined
-    : costs.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+  const cost = sumOf(queries.map(({ query, documents }) => costOf(query, documents)));
   const isReady = requests > 0 && requests <= MAX_REQUESTS;
   const { running, run, stop, lanes } = evaluation;
   const done = [...lanes.values()].reduce(
@@ -128,6 +125,13 @@ export function ManyQueries(props: ManyQueriesProps) {
       {lanes.size === 0 ? null : <Result {...{ specs, names, evaluation }} />}
     </Dialog>
   );
+}
+
+/** A sum of which every part is known. */
+function sumOf(costs: readonly (number | undefined)[]): number | undefined {
+  return costs.includes(undefined)
+    ? undefined
+    : costs.reduce<number>((sum, one) => sum + (one ?? 0), 0);
 }
 
 /** The same once the dialog is closed, as long as nobody removes it. */

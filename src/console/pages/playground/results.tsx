@@ -80,50 +80,17 @@ export function Results(props: ResultsProps) {
     [specs, names, lanes, compared?.key, bars, farOnly, all],
   );
   const measures = useMemo(
-    () => (
-      <>
-        {ranked.length > 1 && compared !== undefined ? (
-          <Against lanes={ranked} reference={compared} />
-        ) : null}
-        {ranked.length === 0 ? null : (
-          <div class="halves">
-            {labels.size > 0 ? <Quality lanes={ranked} labels={labels} /> : null}
-            {ranked.length > 1 ? <Agreement lanes={ranked} /> : null}
-          </div>
-        )}
-        {ranked.length === 0 ? null : <Costs lanes={ranked} />}
-      </>
-    ),
+    () => (ranked.length === 0 ? null : <Measures {...{ ranked, compared, labels }} />),
     [ranked, compared?.key, labels],
   );
   const text = ranked[0]?.documents[opened ?? -1] ?? '';
   return (
     <>
       {ranked.length === 0 ? null : (
-        <div class="row">
-          {specs.length > SIDE_BY_SIDE ? null : (
-            <>
-              <Segments
-                label={words.bars}
-                value={bars}
-                choices={(['raw', 'share', 'softmax'] as const).map((value) => ({
-                  value,
-                  label: words.barKinds[value],
-                }))}
-                onChange={setBars}
-              />
-              <Check label={words.farOnly} checked={farOnly} onChange={setFarOnly} />
-            </>
-          )}
-          {ranked.some(({ reply }) => reply.results.length > FIRST_ROWS) ? (
-            <Button kind="quiet" onClick={() => onAll(!all)}>
-              {all
-                ? words.first(FIRST_ROWS)
-                : words.all(Math.max(...ranked.map(({ reply }) => reply.results.length)))}
-            </Button>
-          ) : null}
-          {ranked.length > 1 ? <span class="muted small">{words.notComparable}</span> : null}
-        </div>
+        <Bar
+          {...{ ranked, bars, setBars, farOnly, setFarOnly, all, onAll }}
+          isTable={specs.length > SIDE_BY_SIDE}
+        />
       )}
       {warningsOf(ranked).map(([warning, lanesWarned]) => (
         <p class="notice warn-bar small" key={warning}>
@@ -159,6 +126,68 @@ export function Results(props: ResultsProps) {
           onClose={() => setOpened(undefined)}
         />
       )}
+    </>
+  );
+}
+
+interface BarProps {
+  readonly ranked: readonly RankedLane[];
+  readonly isTable: boolean;
+  readonly bars: Bars;
+  readonly setBars: (bars: Bars) => void;
+  readonly farOnly: boolean;
+  readonly setFarOnly: (farOnly: boolean) => void;
+  readonly all: boolean;
+  readonly onAll: (all: boolean) => void;
+}
+
+/** How the rankings are shown. */
+function Bar({ ranked, isTable, bars, setBars, farOnly, setFarOnly, all, onAll }: BarProps) {
+  const words = wp().playground;
+  return (
+    <div class="row">
+      {isTable ? null : (
+        <>
+          <Segments
+            label={words.bars}
+            value={bars}
+            choices={(['raw', 'share', 'softmax'] as const).map((value) => ({
+              value,
+              label: words.barKinds[value],
+            }))}
+            onChange={setBars}
+          />
+          <Check label={words.farOnly} checked={farOnly} onChange={setFarOnly} />
+        </>
+      )}
+      {ranked.some(({ reply }) => reply.results.length > FIRST_ROWS) ? (
+        <Button kind="quiet" onClick={() => onAll(!all)}>
+          {all
+            ? words.first(FIRST_ROWS)
+            : words.all(Math.max(...ranked.map(({ reply }) => reply.results.length)))}
+        </Button>
+      ) : null}
+      {ranked.length > 1 ? <span class="muted small">{words.notComparable}</span> : null}
+    </div>
+  );
+}
+
+/** How the rankings compare, and what they cost. */
+function Measures({
+  ranked,
+  compared,
+  labels,
+}: Pick<ResultsProps, 'ranked' | 'labels'> & { readonly compared: RankedLane | undefined }) {
+  return (
+    <>
+      {ranked.length > 1 && compared !== undefined ? (
+        <Against lanes={ranked} reference={compared} />
+      ) : null}
+      <div class="halves">
+        {labels.size > 0 ? <Quality lanes={ranked} labels={labels} /> : null}
+        {ranked.length > 1 ? <Agreement lanes={ranked} /> : null}
+      </div>
+      <Costs lanes={ranked} />
     </>
   );
 }

@@ -1,10 +1,10 @@
-import type { ReplyOf } from '../api/call.js';
-import { isFailing } from '../lib/attention.js';
-import { duration, percent } from '../lib/format.js';
-import { Link } from '../parts/buttons.js';
-import { Ago, Count, Money, State } from '../parts/values.js';
-import { pauseWords } from '../parts/pause.js';
-import { w, wp } from '../words.js';
+import type { ReplyOf } from '../../api/call.js';
+import { isFailing } from '../../lib/attention.js';
+import { duration, percent } from '../../lib/format.js';
+import { Link } from '../../parts/buttons.js';
+import { Ago, Count, Money, State } from '../../parts/values.js';
+import { pauseWords } from '../../parts/pause.js';
+import { w, wp } from '../../words.js';
 
 type Overview = ReplyOf<'getOverview'>;
 type Traffic = Overview['channels'][number];
