@@ -242,7 +242,7 @@ module.exports = {
         '^src/console',
         // No package and no part of Node is behind these: the console's errors and sums are the gateway's own.
         '^src/core/(agreement|documents-in|errors|evaluation|quota)\\.ts$',
-        'node_modules/(preact|@tanstack/query-core)/',
+        'node_modules/(preact|@tanstack/query-core|uplot)/',
       ],
       'a client of the API in the browser: it shares rules with the gateway and nothing else',
     ),

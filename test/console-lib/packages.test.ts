@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 
 /** What a fresh clone fetches for the console alone: esbuild is there for tsx anyway. */
-const PACKAGES = ['@tanstack/query-core', 'preact'];
+const PACKAGES = ['@tanstack/query-core', 'preact', 'uplot'];
 const MOST_BYTES = 8 * 1024 * 1024;
 
 function filesOf(folder: string): string[] {
@@ -12,7 +12,7 @@ function filesOf(folder: string): string[] {
     .filter((path) => statSync(path).isFile());
 }
 
-it('is made of two packages, which bring no others and little to fetch', () => {
+it('is made of three packages, which bring no others and little to fetch', () => {
   const imported = filesOf('src/console')
     .filter((path) => /\.tsx?$/.test(path))
     .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/ from '([^.'][^']*)'/g)])

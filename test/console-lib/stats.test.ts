@@ -2,8 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { attentionTo, type Seen } from '../../src/console/lib/attention.js';
 import { mutedOf, stillMuted } from '../../src/console/lib/muted.js';
 
+/** Minutes, each with what was admitted and what of it failed. */
+function minutesOf(...counts: readonly (readonly [admitted: number, failed: number])[]) {
+  return counts.map(([admitted, failed], at) => ({
+    ...{ start: at * 60, end: (at + 1) * 60, admitted, failed },
+  }));
+}
+
 const WELL: Seen = {
-  ...{ requests: { admitted: 19, failed: 19 }, unheardRegistration: false },
+  ...{ requests: minutesOf([19, 19]), isNow: true, timeOf: String, unheardRegistration: false },
   ...{ channels: [], tags: [], unusable: [], nodes: [] },
   dark: [],
   latency: { now: { requests: 100, p95: 300 }, before: { requests: 100, p95: 100 } },
@@ -30,7 +37,7 @@ describe('what needs a look', () => {
     expect(
       attentionTo({
         ...WELL,
-        requests: { admitted: 20, failed: 1 },
+        requests: minutesOf([20, 1]),
         unheardRegistration: true,
         channels: [{ name: 'voyage', requests: 20, failed: 4 }],
         tags: [{ tag: 'hosted', disabled: true, changed_time: 5 }],
@@ -41,7 +48,7 @@ describe('what needs a look', () => {
         ],
       }),
     ).toEqual([
-      { kind: 'requests_fail', name: '', share: 0.05 },
+      { kind: 'requests_fail', name: '', share: 0.05, minutes: 5, since: '0' },
       { kind: 'channel_fails', name: 'voyage', share: 0.2 },
       { kind: 'tag_off', name: 'hosted', since: 5 },
       { kind: 'channel_unusable', name: 'azure', why: 'locked' },
@@ -50,6 +57,26 @@ describe('what needs a look', () => {
       { kind: 'node', name: 'c', standing: 'silent' },
       { kind: 'outbox', name: '' },
     ]);
+  });
+
+  it('is what fails in the last five minutes, since when, and until when once it is over', () => {
+    const well = Array.from({ length: 50 }, () => [100, 0] as const);
+    const failing = [100, 99] as const;
+    const told = (...counts: readonly (readonly [number, number])[]) =>
+      attentionTo({ ...WELL, requests: minutesOf(...well, ...counts) });
+
+    // Of an hour these are 2 of 100.
+    expect(told(failing)).toEqual([
+      { kind: 'requests_fail', name: '', share: 99 / 500, minutes: 5, since: '3000' },
+    ]);
+    expect(told(failing, failing, failing, failing, failing)).toEqual([
+      { kind: 'requests_fail', name: '', share: 0.99, minutes: 5, since: '3000' },
+    ]);
+    const over = told(failing, failing, ...well.slice(0, 7));
+    expect(over).toEqual([
+      { kind: 'requests_failed', name: '', share: 0.99, since: '3000', until: '3120' },
+    ]);
+    expect(told([100, 4])).toEqual([]);
   });
 
   it('is a channel that fails, if the fewer its attempts the more of them do', () => {

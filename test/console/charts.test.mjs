@@ -4,6 +4,18 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { faultsOf, settled, startConsole, until } from './support.mjs';
 
+const TOTAL = {
+  requests: 99,
+  failed: 0,
+  documents: 0,
+  tokens: 0,
+  quota: 0,
+  p50: null,
+  p95: null,
+  p99: null,
+};
+const PART = { key: 'ok', name: 'ok', total: TOTAL };
+
 let gateway;
 
 before(async () => {
@@ -29,7 +41,7 @@ test('the range that is dragged is the one under the pointer, though a minute tu
     await route.fulfill({ response: reply, json: body });
   });
   await page.goto(`${gateway.url}/console/`);
-  const drawing = page.locator('figure.chart svg').first();
+  const drawing = page.locator('figure.chart .u-over').first();
   await drawing.waitFor();
   await settled(page);
   const { x, y, width } = await drawing.boundingBox();
@@ -82,8 +94,8 @@ test('prices that change are marked in the chart of the spending, and told with 
     await chart
       .getByText(/price of local: \$1\.00 per 1,000 searches, then \$4\.00 per 1,000 searches/)
       .waitFor();
-    await chart.locator('svg path.line.s6').waitFor({ state: 'attached' });
-    assert.equal(await chart.locator('svg path.line.s6').count(), 1);
+    await chart.locator('canvas').waitFor();
+    assert.equal(await chart.getByText('┆').count(), 1);
   }
   assert.deepEqual(await faultsOf(page, 'a price mark'), []);
 
@@ -93,6 +105,44 @@ test('prices that change are marked in the chart of the spending, and told with 
   await drawer.getByText('$4.00 per 1,000 searches').waitFor();
   await drawer.getByText(/\$1\.00 per 1,000 searches until/).waitFor();
   assert.deepEqual(await faultsOf(page, 'the history of a price'), []);
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('a chart has axes, tells the values at the pointer, and what the period before came to', async () => {
+  const { context, page, said } = await gateway.open('login');
+  const now = Math.floor(Date.now() / 60_000) * 60;
+  const series = (requests) => ({
+    start_timestamp: now - 3_600,
+    step_s: 60,
+    steps: 60,
+    series: [{ ...PART, requests, failed: requests.map(() => 0) }],
+  });
+  await page.route('**/api/stats/series?*', async (route) => {
+    const start = Number(new URL(route.request().url()).searchParams.get('start_timestamp'));
+    const reply = await route.fetch();
+    const body = await reply.json();
+    const isBefore = start < now - 3_600 - 60;
+    const values = Array.from({ length: 60 }, (_, at) => (at === 30 ? (isBefore ? 7 : 40) : 1));
+    await route.fulfill({
+      response: reply,
+      json: { ...body, data: { ...body.data, ...series(values) } },
+    });
+  });
+  await page.goto(`${gateway.url}/console/requests?span=1h`);
+  const chart = page.locator('figure.chart');
+  const plot = chart.locator('.u-over');
+  await plot.waitFor();
+  await settled(page);
+  const { x, y, width, height } = await plot.boundingBox();
+  const whole = await chart.locator('canvas').boundingBox();
+  assert.ok(whole.x < x && whole.y + whole.height > y + height, 'axes beside and below');
+  await page.mouse.move(x + (30.5 / 60) * width, y + 20);
+  await chart.getByText('OK 40', { exact: true }).waitFor();
+  await chart.getByText('the period before 7', { exact: true }).waitFor();
+  await page.mouse.move(x + width / 2, y + 600);
+  await chart.getByText('OK', { exact: true }).first().waitFor();
+  assert.deepEqual(await faultsOf(page, 'a chart'), []);
   assert.deepEqual(said, []);
   await context.close();
 });

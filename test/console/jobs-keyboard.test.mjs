@@ -83,7 +83,7 @@ for (const { name, onRedis } of STORES) {
       await dialog.getByText('Without it these answer 503:').waitFor();
       await paste(page, 'the provider answers 500');
       await press(page, 'Tab');
-      await paste(page, 'rerank-2.5');
+      await paste(page, 'hosted');
       await dialog.getByRole('button', { name: 'Switch off', disabled: false }).waitFor();
       await press(page, 'Enter');
       await hosted.getByText(inForce()).waitFor();

@@ -79,7 +79,7 @@ for (const { name, onRedis } of STORES) {
       await dialog.getByText('Without it these answer 503:').waitFor();
       await page.keyboard.insertText('the provider answers 500');
       await page.keyboard.press('Tab');
-      await page.keyboard.insertText('rerank-2.5');
+      await page.keyboard.insertText('hosted');
       await click(dialog.getByRole('button', { name: 'Switch off' }));
       const all = `${gateway.nodes} of ${gateway.nodes}`;
       await hosted.getByText(new RegExp(`in force on ${all} nodes? after \\d+ ms`)).waitFor();

@@ -39,7 +39,7 @@ test('a switch says on how many nodes it is in force, and names the one that is 
   await page.getByRole('switch', { name: 'Switch of hosted' }).click();
   const dialog = page.getByRole('dialog', { name: 'Switch “hosted” off?' });
   await dialog.getByLabel('Reason').fill('a test');
-  await dialog.getByLabel(/To confirm/).fill('rerank-2.5');
+  await dialog.getByLabel(/To confirm/).fill('hosted');
   await page.keyboard.press('Enter');
   await page.getByText(/in force on 2 of 2 nodes after \d+ ms/).waitFor();
 

@@ -79,7 +79,7 @@ test('the buttons of a tag name it and keep the focus, and each switch is said a
   await off.focus();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Switch “hosted” off?' });
-  await dialog.getByLabel(/To confirm/).fill('rerank-2.5');
+  await dialog.getByLabel(/To confirm/).fill('hosted');
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
   await focused(page, 'button', 'Switch on hosted');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { faultsOf, goBy, PASSWORD, settled, startConsole, until } from './support.mjs';
+import { faultsOf, goBy, PASSWORD, settled, startConsole, until, clickStep } from './support.mjs';
 
 let gateway;
 
@@ -54,7 +54,7 @@ test('the overview, the spending and the home page show what happened, and sums 
   await settled(page);
 
   // A range that is dragged is that of the page, and of its address; keys move it.
-  const drawing = charts.first().locator('svg');
+  const drawing = charts.first().locator('.u-over');
   const { width } = await drawing.boundingBox();
   await drawing.dragTo(drawing, {
     sourcePosition: { x: width * 0.2, y: 20 },
@@ -87,7 +87,7 @@ test('the overview, the spending and the home page show what happened, and sums 
   await page.getByText('7 days', { exact: true }).click();
   await page.waitForURL(/span=7d/);
   await settled(page);
-  await page.locator('figure.chart rect.bar-of').last().click();
+  await clickStep(page.locator('figure.chart'));
   await page.waitForURL(/from=/);
   const [dayStart, dayEnd] = rangeOf();
   assert.ok([23, 24, 25].includes((dayEnd - dayStart) / 3_600));

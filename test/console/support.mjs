@@ -204,6 +204,18 @@ export async function startConsole(settings = {}, { onRedis = false } = {}) {
   };
 }
 
+/** Clicks the last step of a chart in which its first series has a value. */
+export async function clickStep(chart) {
+  const plot = chart.locator('.u-over');
+  await plot.waitFor();
+  const share = await chart.locator('tbody tr').evaluateAll((rows) => {
+    const at = rows.findLastIndex(({ cells }) => !['0', '$0', '–'].includes(cells[1].textContent));
+    return (at + 0.5) / rows.length;
+  });
+  const { width, height } = await plot.boundingBox();
+  await plot.click({ position: { x: share * width, y: height / 2 } });
+}
+
 /** Goes to a page by its letter; the second key does not wait until the page has heard the first. */
 export async function goBy(page, letter, heading) {
   await Promise.all(['g', letter].map((key) => page.keyboard.press(key)));

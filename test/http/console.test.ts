@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { consoleApi } from '../../src/http/console-api.js';
 import { consoleRoutes, readConsole } from '../../src/http/console-routes.js';
-import { OPERATIONS } from '../../src/http/operations/index.js';
+import { OPERATIONS } from '../../src/operations/index.js';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway } from '../support/gateway.js';
 

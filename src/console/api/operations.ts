@@ -1,4 +1,4 @@
-// Written by `npm run console:types` from the table of operations; do not edit.
+// Made by src/console/build.mjs; not in git.
 
 export interface Operations {
   about: {

@@ -2,7 +2,20 @@ import { someOf } from './format.js';
 
 /** Something that needs attention; the kinds are listed most urgent first. */
 export type Attention =
-  | { readonly kind: 'requests_fail'; readonly name: ''; readonly share: number }
+  | {
+      readonly kind: 'requests_fail';
+      readonly name: '';
+      readonly share: number;
+      readonly minutes: number;
+      readonly since: string;
+    }
+  | {
+      readonly kind: 'requests_failed';
+      readonly name: '';
+      readonly share: number;
+      readonly since: string;
+      readonly until: string;
+    }
   | { readonly kind: 'channel_fails'; readonly name: string; readonly share: number }
   | { readonly kind: 'tag_off'; readonly name: string; readonly since: number }
   | { readonly kind: 'channel_unusable'; readonly name: string; readonly why: string }
@@ -28,8 +41,11 @@ interface RunsOut {
 }
 
 export interface Seen {
-  /** Admitted requests of the range that is shown; those that were refused are for their callers to fix. */
-  readonly requests: { readonly admitted: number; readonly failed: number };
+  /** Admitted requests of each minute that is shown; those that were refused are for their callers to fix. */
+  readonly requests: readonly Minute[];
+  /** Whether the last of them is going on. */
+  readonly isNow: boolean;
+  readonly timeOf: (seconds: number) => string;
   /** Whether people may register, while mails reach nobody. */
   readonly unheardRegistration: boolean;
   /** Traffic of the last minutes. */
@@ -59,6 +75,14 @@ export interface Seen {
   readonly out: readonly RunsOut[];
 }
 
+/** A step of the range, which is a minute unless the range is long. */
+export interface Minute {
+  readonly start: number;
+  readonly end: number;
+  readonly admitted: number;
+  readonly failed: number;
+}
+
 interface Latency {
   readonly requests: number;
   readonly p95: number | null;
@@ -74,6 +98,8 @@ const FAILING = [
 const MUCH_SLOWER = 3;
 const ENOUGH_TO_COMPARE = 100;
 const TOO_MANY_FAIL = 0.05;
+/** Steps that are judged together. */
+const JUDGED = 5;
 /** This many pending settlements mean that the store has trouble; a few are always in progress. */
 const MANY_SETTLEMENTS = 100;
 
@@ -87,11 +113,8 @@ export function attentionTo(seen: Seen): Attention[] {
   const failing = seen.channels.flatMap(({ name, requests: all, failed: bad }): Attention[] =>
     isFailing(all, bad) ? [{ kind: 'channel_fails', name, share: bad / all }] : [],
   );
-  const { admitted, failed } = seen.requests;
   return [
-    ...(admitted >= FEW_ATTEMPTS && failed / admitted >= TOO_MANY_FAIL
-      ? [{ kind: 'requests_fail', name: '', share: failed / admitted } as const]
-      : []),
+    ...failuresOf(seen),
     ...failing,
     ...seen.tags
       .filter(({ disabled }) => disabled)
@@ -109,6 +132,41 @@ export function attentionTo(seen: Seen): Attention[] {
     ...seen.out.map((one) => ({ kind: 'runs_out' as const, ...one })),
     ...(seen.unheardRegistration ? [{ kind: 'outbox', name: '' } as const] : []),
   ];
+}
+
+/** Whether too many of some steps failed, taken together. */
+function isBad(steps: readonly Minute[]): boolean {
+  const { admitted, failed } = sumOf(steps);
+  return admitted >= FEW_ATTEMPTS && failed / admitted >= TOO_MANY_FAIL;
+}
+
+function sumOf(steps: readonly Minute[]): { readonly admitted: number; readonly failed: number } {
+  return steps.reduce(
+    (sum, step) => ({ admitted: sum.admitted + step.admitted, failed: sum.failed + step.failed }),
+    { admitted: 0, failed: 0 },
+  );
+}
+
+/** The last time that too many requests failed, judged by five minutes or a longer step: since when, and until when if it is over. */
+function failuresOf({ requests: steps, isNow, timeOf }: Seen): Attention[] {
+  const [first] = steps;
+  const judged = first !== undefined && first.end - first.start <= 60 ? JUDGED : 1;
+  const bad = steps.map((_, at) => isBad(steps.slice(Math.max(0, at - judged + 1), at + 1)));
+  const last = bad.lastIndexOf(true);
+  if (first === undefined || last < 0) return [];
+  const from = Math.max(0, bad.lastIndexOf(false, last) + 2 - judged);
+  const failing = steps.slice(from, last + 1).filter(({ failed }) => failed > 0);
+  const since = timeOf(failing[0]?.start ?? 0);
+  const shareOf = (some: readonly Minute[]): number => sumOf(some).failed / sumOf(some).admitted;
+  if (isNow && last === steps.length - 1) {
+    const minutes = Math.round((judged * (first.end - first.start)) / 60);
+    return [
+      { kind: 'requests_fail', name: '', share: shareOf(steps.slice(-judged)), minutes, since },
+    ];
+  }
+  const end = failing.at(-1)?.end ?? 0;
+  const whole = steps.filter((one) => one.start >= (failing[0]?.start ?? 0) && one.end <= end);
+  return [{ kind: 'requests_failed', name: '', share: shareOf(whole), since, until: timeOf(end) }];
 }
 
 function darkOf(dark: Seen['dark']): Attention[] {

@@ -39,35 +39,69 @@ export function switchedOffAt(
   now: readonly TagFact[],
 ): SwitchedOff[] {
   return tags.flatMap((tag) => {
-    const changes = audit
-      .filter(
-        ({ target, action }) =>
-          target === `tag:${tag}` && (action === 'tag.disable' || action === 'tag.enable'),
-      )
-      .sort((a, b) => a.created_at - b.created_at || a.id - b.id);
-    const at = changes.findLastIndex(
-      ({ action, created_at }, index) =>
-        action === 'tag.disable' &&
-        created_at <= seconds &&
-        (onAgainAfter(changes, index)?.created_at ?? Infinity) >= seconds,
-    );
-    const change = changes[at];
-    if (change === undefined) return changes.length > 0 ? [] : offSinceLong(seconds, tag, now);
+    const found = changeAt(seconds, audit, `tag:${tag}`, ['tag.disable', 'tag.enable']);
+    if (found === 'never') return offSinceLong(seconds, tag, now);
+    if (found === undefined) return [];
+    const { change, until } = found;
     const { reason } = change.detail;
     return [
       {
-        tag,
-        since: change.created_at,
-        by: change.actor,
+        ...{ tag, since: change.created_at, by: change.actor, until },
         reason: typeof reason === 'string' && reason !== '' ? reason : undefined,
-        until: onAgainAfter(changes, at)?.created_at,
       },
     ];
   });
 }
 
-function onAgainAfter(changes: readonly AuditFact[], index: number): AuditFact | undefined {
-  return changes.slice(index + 1).find(({ action }) => action === 'tag.enable');
+/** A channel that the gateway had taken out when a request arrived. */
+export interface TakenOut {
+  readonly id: number;
+  readonly since: number;
+  /** What the upstream did, as the API names it. */
+  readonly because: string;
+  readonly message: string;
+  readonly until: number | undefined;
+}
+
+/** Which of these channels the gateway itself had taken out in a second, or in a part of it. */
+export function takenOutAt(
+  seconds: number,
+  ids: readonly number[],
+  audit: readonly AuditFact[],
+): TakenOut[] {
+  return ids.flatMap((id) => {
+    const found = changeAt(seconds, audit, `channel:${id}`, ['channel.disable', 'channel.return']);
+    if (found === undefined || found === 'never') return [];
+    const { because, message } = found.change.detail;
+    return [
+      {
+        ...{ id, since: found.change.created_at, until: found.until },
+        because: typeof because === 'string' ? because : '',
+        message: typeof message === 'string' ? message : '',
+      },
+    ];
+  });
+}
+
+/** The change by which something was off in a second, and when it was undone; `never` if it was not changed at all. */
+function changeAt(
+  seconds: number,
+  audit: readonly AuditFact[],
+  target: string,
+  [off, on]: readonly [off: string, on: string],
+): { readonly change: AuditFact; readonly until: number | undefined } | 'never' | undefined {
+  const changes = audit
+    .filter((one) => one.target === target && (one.action === off || one.action === on))
+    .sort((a, b) => a.created_at - b.created_at || a.id - b.id);
+  if (changes.length === 0) return 'never';
+  const untilOf = (index: number): number | undefined =>
+    changes.slice(index + 1).find(({ action }) => action === on)?.created_at;
+  const at = changes.findLastIndex(
+    ({ action, created_at: since }, index) =>
+      action === off && since <= seconds && (untilOf(index) ?? Infinity) >= seconds,
+  );
+  const change = changes[at];
+  return change && { change, until: untilOf(at) };
 }
 
 function offSinceLong(seconds: number, tag: string, now: readonly TagFact[]): SwitchedOff[] {

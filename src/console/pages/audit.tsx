@@ -109,9 +109,14 @@ function columns(): Column<Entry>[] {
     {
       title: wp().audit.from,
       minor: true,
-      cell: ({ address: from }) => from ?? wp().audit.commandLine,
+      cell: placeOf,
     },
   ];
+}
+
+/** From where it was done: the gateway does some of it on its own. */
+function placeOf({ address, actor }: Entry): string {
+  return address ?? (actor === 'gateway' ? wp().audit.itself : wp().audit.commandLine);
 }
 
 function reasonOf({ detail }: Entry): string {
@@ -138,7 +143,7 @@ function Deed({ entry }: { readonly entry: Entry }) {
 }
 
 function Details({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
-  const { action, target, name, changes, detail, actor, address } = entry;
+  const { action, target, name, changes, detail, actor } = entry;
   const words = wp().audit;
   const record = recordOf(entry);
   const why = reasonOf(entry);
@@ -164,8 +169,8 @@ function Details({ entry, onClose }: { readonly entry: Entry; readonly onClose: 
       }
     >
       <p>
-        <Moment seconds={entry.created_at} /> · {address ?? words.commandLine} ·{' '}
-        <code>{action}</code> · <code>{target}</code>
+        <Moment seconds={entry.created_at} /> · {placeOf(entry)} · <code>{action}</code> ·{' '}
+        <code>{target}</code>
       </p>
       {why === '' ? null : (
         <p>

@@ -2,7 +2,7 @@ import { seesAll } from '../about.js';
 import { download, type ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { moment, percent } from '../lib/format.js';
-import { byDay, spanOf, type SpanName } from '../lib/spans.js';
+import { byDay, spanBeside, spanOf, type Span, type SpanName } from '../lib/spans.js';
 import { Segments } from '../parts/fields.js';
 import { Empty, ErrorNotice, Skeleton } from '../parts/notices.js';
 import { Count, Meter, Money, money, style } from '../parts/values.js';
@@ -202,17 +202,23 @@ function nameOf(row: Row, group: Group): string {
   return name ?? (id === '' ? '–' : `#${id}`);
 }
 
-/** Spending per day, in the reader's time zone; adds up to the total of the table. */
-function Days({ start, end }: { readonly start: number; readonly end: number }) {
-  const range = { start_timestamp: start, end_timestamp: end };
+/** What was spent on each day of a span, in the reader's time zone; adds up to the total of the table. */
+function useDays(span: Span) {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  const query = { ...range, by: 'day', time_zone: timeZone } as const;
-  const all = useRead('usageBreakdown', { query }, { enabled: seesAll() });
-  const own = useRead('ownUsageBreakdown', { query }, { enabled: !seesAll() });
-  const marks = usePriceMarks(range);
-  const { data } = seesAll() ? all : own;
-  if (data === undefined) return null;
-  const { times, values } = byDay({ start, end }, data.rows);
+  const range = { start_timestamp: span.start, end_timestamp: span.end };
+  // Others group by what they see alone.
+  const operation = seesAll() ? 'usageBreakdown' : ('ownUsageBreakdown' as 'usageBreakdown');
+  const { data } = useRead(operation, { query: { ...range, by: 'day', time_zone: timeZone } });
+  return data && byDay(span, data.rows);
+}
+
+/** Spending per day, and on the same days of the period before. */
+function Days({ start, end }: Span) {
+  const days = useDays({ start, end });
+  const before = useDays(spanBeside({ start, end }, -1, Date.now() / 1_000))?.values;
+  const marks = usePriceMarks({ start_timestamp: start, end_timestamp: end });
+  if (days === undefined) return null;
+  const { times, values } = days;
   const day = new Intl.DateTimeFormat(style().language === 'zh' ? 'zh-CN' : 'en-GB', {
     dateStyle: 'medium',
   });
@@ -224,6 +230,7 @@ function Days({ start, end }: { readonly start: number; readonly end: number }) 
       end={end}
       format={money}
       timeOf={(seconds) => day.format(seconds * 1_000)}
+      before={before?.some((value) => value > 0) === true ? before : undefined}
       marks={marks}
       onPick={pickRange}
       series={[{ name: w().home.spent, color: 1, values }]}

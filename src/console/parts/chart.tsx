@@ -1,6 +1,11 @@
 import type { TargetedPointerEvent } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { tick } from '../lib/days.js';
+import { settings } from '../settings.js';
+import { useAtom } from '../state.js';
 import { wp } from '../words.js';
+import type { Drawing, Plot } from './plot.js';
+import { style } from './values.js';
 
 export interface ChartSeries {
   readonly name: string;
@@ -16,6 +21,8 @@ interface ChartProps {
   /** When the last step ends; it is as long as the first one unless given, which a single one must be. */
   readonly end?: number;
   readonly series: readonly ChartSeries[];
+  /** What the same steps of the period before come to. */
+  readonly before?: readonly (number | null)[] | undefined;
   /** Values stacked as bars, or drawn as separate lines. */
   readonly kind: 'bars' | 'lines';
   readonly format: (value: number) => string;
@@ -31,204 +38,241 @@ export interface Mark {
   readonly label: string;
 }
 
-const WIDTH = 600;
-const HEIGHT = 120;
 const SHOWN_MARKS = 5;
 
-/** Values over time, with the numbers under the pointer, and as a table for readers who cannot see the chart. */
+function endOf({ times, end }: ChartProps): number {
+  return end ?? (times.at(-1) ?? 0) + (times[1] ?? 0) - (times[0] ?? 0);
+}
+
+function marksIn(props: ChartProps): readonly Mark[] {
+  const { times, marks = [] } = props;
+  return marks.filter(({ at }) => at >= (times[0] ?? 0) && at < endOf(props));
+}
+
+/** Values over time with axes, the values at the pointer, and all of them as a table for readers who cannot see the chart. */
 export function Chart(given: ChartProps) {
   // Under a pointer that drags nothing moves: with a minute's turn, all steps would.
   const [held, setHeld] = useState<ChartProps>();
-  const { title, times, series, kind, format, timeOf, marks = [], onPick } = held ?? given;
+  const shown = held ?? given;
+  const { title, series, before } = shown;
   const [at, setAt] = useState<number>();
-  const [from, setFrom] = useState<number>();
-  const top = Math.max(
-    Number.MIN_VALUE,
-    ...times.map((_, index) => {
-      const values = series.map(({ values: all }) => all[index] ?? 0);
-      return kind === 'bars' ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values);
-    }),
+  const isEmpty = [...series.map(({ values }) => values), before ?? []].every((values) =>
+    values.every((value) => (value ?? 0) === 0),
   );
-  const step = WIDTH / Math.max(1, times.length);
-  const end = (held ?? given).end ?? (times.at(-1) ?? 0) + (times[1] ?? 0) - (times[0] ?? 0);
-  const isEmpty = top === Number.MIN_VALUE;
-  const indexAt = (event: TargetedPointerEvent<SVGSVGElement>): number => {
-    const { left, width } = event.currentTarget.getBoundingClientRect();
-    const index = Math.floor(((event.clientX - left) / width) * times.length);
-    return Math.max(0, Math.min(times.length - 1, index));
-  };
-  const drop = (): void => {
-    setFrom(undefined);
-    setHeld(undefined);
-  };
-  const shownMarks = marks.filter((mark) => mark.at >= (times[0] ?? 0) && mark.at < end);
-  const shown = at === undefined ? undefined : times[at];
   return (
     <figure class="card stack chart">
-      <figcaption class="row">
+      <figcaption>
         <h2>{title}</h2>
-        <span class="grow" />
-        <span class="small muted">{isEmpty ? '' : wp().chart.top(format(top))}</span>
       </figcaption>
       {isEmpty ? (
         <p class="muted chart-empty">{wp().chart.empty}</p>
       ) : (
-        <svg
-          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          aria-hidden="true"
-          class={onPick === undefined ? undefined : 'pickable'}
-          onPointerMove={(event) => setAt(indexAt(event))}
-          onPointerDown={(event) => {
-            if (onPick === undefined || event.button !== 0) return;
-            event.preventDefault();
-            event.currentTarget.setPointerCapture(event.pointerId);
-            setFrom(indexAt(event));
-            setHeld(given);
-          }}
-          onPointerUp={(event) => {
-            if (from === undefined) return;
-            drop();
-            const [first = 0, last = 0] = [from, indexAt(event)].sort((a, b) => a - b);
-            // Of a single step nothing can be picked.
-            if (times.length > 1) onPick?.(times[first] ?? 0, times[last + 1] ?? end);
-          }}
-          onPointerCancel={drop}
-          onPointerLeave={() => setAt(undefined)}
-        >
-          {at === undefined ? null : (
-            <rect
-              class="cursor"
-              x={Math.min(at, from ?? at) * step}
-              y={0}
-              width={(Math.abs(at - (from ?? at)) + 1) * step}
-              height={HEIGHT}
-            />
-          )}
-          {kind === 'bars' ? (
-            <Bars times={times} series={series} top={top} step={step} />
-          ) : (
-            series.map(({ name, values, color }) => (
-              <path key={name} class={`line s${color}`} d={lineOf(values, top, step)} />
-            ))
-          )}
-          {shownMarks.map((mark) => {
-            const x = ((mark.at - (times[0] ?? 0)) / (end - (times[0] ?? 0))) * WIDTH;
-            return <path key={mark.at} class="line s3 s6" d={`M${x.toFixed(1)} 0V${HEIGHT}`} />;
-          })}
-        </svg>
+        <Drawn
+          of={shown}
+          at={at}
+          onAt={setAt}
+          onHold={(isHeld) => setHeld(isHeld ? given : undefined)}
+        />
       )}
-      <div class="row small">
-        {series.map(({ name, values, color }) => (
-          <span key={name} class="nowrap">
-            <i class={`key s${color}`} aria-hidden="true" /> {name}
-            {at === undefined || values[at] == null ? '' : ` ${format(values[at])}`}
-          </span>
-        ))}
-        <span class="grow" />
-        <span class="muted">
-          {shown === undefined
-            ? `${timeOf(times[0] ?? 0)} – ${timeOf(times.at(-1) ?? 0)}`
-            : timeOf(shown)}
-        </span>
-      </div>
-      {shownMarks.length === 0 ? null : (
-        <ul class="stack tight small muted">
-          {shownMarks.slice(0, SHOWN_MARKS).map((mark) => (
-            <li key={mark.at}>
-              ┆ {timeOf(mark.at)} {mark.label}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Legend of={shown} at={at} />
+      <Marks of={shown} />
       <details>
         <summary>{wp().chart.table}</summary>
-        <div class="tablebox short" role="region" aria-label={title} tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{wp().chart.time}</th>
-                {series.map(({ name }) => (
-                  <th key={name} scope="col" class="num">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {times.map((time, index) => (
-                <tr key={time}>
-                  <td>{timeOf(time)}</td>
-                  {series.map(({ name, values }) => (
-                    <td key={name} class="num">
-                      {values[index] == null ? '–' : format(values[index])}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <AsTable of={shown} />
       </details>
     </figure>
   );
 }
 
-function Bars({
-  times,
-  series,
-  top,
-  step,
-}: Pick<ChartProps, 'times' | 'series'> & { readonly top: number; readonly step: number }) {
+interface Of {
+  readonly of: ChartProps;
+}
+
+/** The plot itself: steps light up under the pointer, and can be picked. */
+function Drawn({
+  of,
+  at,
+  onAt,
+  onHold,
+}: Of & {
+  readonly at: number | undefined;
+  readonly onAt: (index: number | undefined) => void;
+  readonly onHold: (isHeld: boolean) => void;
+}) {
+  const { times, onPick } = of;
+  const [from, setFrom] = useState<number>();
+  const box = useRef<HTMLDivElement>(null);
+  const plot = usePlot(box, of);
+  const indexAt = ({ clientX }: TargetedPointerEvent<HTMLElement>): number => {
+    const index = Math.floor((plot.current?.shareAt(clientX) ?? 0) * times.length);
+    return Math.max(0, Math.min(times.length - 1, index));
+  };
+  const [first = 0, last = 0] = [from ?? at ?? 0, at ?? 0].sort((a, b) => a - b);
+  useLayoutEffect(() => plot.current?.light(at === undefined ? undefined : [first, last]));
+  const drop = (): void => {
+    setFrom(undefined);
+    onHold(false);
+  };
   return (
-    <>
-      {times.map((time, index) => {
-        let y = HEIGHT;
-        return series.map(({ name, values, color }) => {
-          const height = ((values[index] ?? 0) / top) * HEIGHT;
-          y -= height;
-          return height === 0 ? null : (
-            <rect
-              key={`${time} ${name}`}
-              class={`bar-of s${color}`}
-              x={index * step + step * 0.08}
-              y={y}
-              width={step * 0.84}
-              height={height}
-            />
-          );
-        });
-      })}
-    </>
+    <div
+      class={onPick === undefined ? 'plot' : 'plot pickable'}
+      ref={box}
+      aria-hidden="true"
+      onPointerMove={(event) => onAt(indexAt(event))}
+      onPointerDown={(event) => {
+        if (onPick === undefined || event.button !== 0) return;
+        event.preventDefault();
+        event.currentTarget.setPointerCapture(event.pointerId);
+        setFrom(indexAt(event));
+        onHold(true);
+      }}
+      onPointerUp={(event) => {
+        if (from === undefined) return;
+        drop();
+        const [start = 0, end = 0] = [from, indexAt(event)].sort((a, b) => a - b);
+        // Of a single step nothing can be picked.
+        if (times.length > 1) onPick?.(times[start] ?? 0, times[end + 1] ?? endOf(of));
+      }}
+      onPointerCancel={drop}
+      onPointerLeave={() => onAt(undefined)}
+    />
   );
 }
 
-/** A line with gaps where values are missing. */
-function lineOf(values: readonly (number | null)[], top: number, step: number): string {
-  let isBroken = true;
-  return values
-    .map((value, index) => {
-      if (value === null) {
-        isBroken = true;
-        return '';
-      }
-      const point = `${(index * step + step / 2).toFixed(1)} ${(HEIGHT - (value / top) * (HEIGHT - 2)).toFixed(1)}`;
-      const command = isBroken ? `M${point}h0.1` : `L${point}`;
-      isBroken = false;
-      return command;
-    })
-    .join('');
+/** Draws what is shown, and again when it changes, the theme does or there is more room. */
+function usePlot(box: { readonly current: HTMLDivElement | null }, of: ChartProps) {
+  const plot = useRef<Plot | undefined>(undefined);
+  const [part, setPart] = useState<typeof import('./plot.js')>();
+  const { theme } = useAtom(settings);
+  const isDark = useDark();
+  useEffect(() => {
+    import('./plot.js').then(setPart, (error: unknown) => {
+      console.info('the chart cannot be loaded:', error);
+    });
+  }, []);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (part === undefined || current === null) return undefined;
+    const drawn = part.plotIn(current, drawingOf(current, of));
+    plot.current = drawn;
+    const observer = new ResizeObserver(() => drawn.resize());
+    observer.observe(current);
+    return () => {
+      observer.disconnect();
+      drawn.remove();
+    };
+  }, [part, of, theme, isDark]);
+  return plot;
 }
 
-/** The start of each step of a series. */
-export function timesOf({
-  start_timestamp: start,
-  step_s: step,
-  steps,
-}: {
-  readonly start_timestamp: number;
-  readonly step_s: number;
-  readonly steps: number;
-}): number[] {
-  return Array.from({ length: steps }, (_, index) => start + index * step);
+function useDark(): boolean {
+  const [query] = useState(() => matchMedia('(prefers-color-scheme: dark)'));
+  const [isDark, setDark] = useState(query.matches);
+  useEffect(() => {
+    const hear = (): void => setDark(query.matches);
+    query.addEventListener('change', hear);
+    return () => query.removeEventListener('change', hear);
+  }, []);
+  return isDark;
+}
+
+/** What is drawn, in the colours of the style sheet as the browser has computed them. */
+function drawingOf(box: HTMLElement, of: ChartProps): Drawing {
+  const { times, kind, series, before, format } = of;
+  const computed = (name: string): string => {
+    box.style.color = `var(--${name})`;
+    return getComputedStyle(box).color;
+  };
+  const drawing: Drawing = {
+    ...{ times, end: endOf(of), kind, format },
+    // Its days may be one more or less.
+    before: before && times.map((_, index) => before[index] ?? null),
+    series: series.map(({ values, color }) => ({ values, color: computed(`series-${color}`) })),
+    marks: marksIn(of).map(({ at }) => at),
+    colors: { before: computed('border'), grid: computed('line'), text: computed('muted') },
+    font: `12px ${getComputedStyle(box).fontFamily}`,
+    tickOf: (seconds, apart) => tick(seconds, apart, style()),
+    utc: style().utc,
+  };
+  box.style.color = '';
+  return drawing;
+}
+
+/** What the colours mean, with the values at the pointer. */
+function Legend({
+  of: { times, series, before, format, timeOf },
+  at,
+}: Of & { at: number | undefined }) {
+  const valueOf = (values: readonly (number | null)[]): string => {
+    const value = at === undefined ? null : values[at];
+    return value == null ? '' : ` ${format(value)}`;
+  };
+  return (
+    <div class="row small">
+      {series.map(({ name, values, color }) => (
+        <span key={name} class="nowrap">
+          <i class={`key s${color}`} aria-hidden="true" /> {name}
+          {valueOf(values)}
+        </span>
+      ))}
+      {before && (
+        <span class="nowrap muted">
+          <i class="key before" aria-hidden="true" /> {wp().chart.before}
+          {valueOf(before)}
+        </span>
+      )}
+      <span class="grow" />
+      <span class="muted">
+        {at === undefined
+          ? `${timeOf(times[0] ?? 0)} – ${timeOf(times.at(-1) ?? 0)}`
+          : timeOf(times[at] ?? 0)}
+      </span>
+    </div>
+  );
+}
+
+function Marks({ of }: Of) {
+  const marks = marksIn(of);
+  if (marks.length === 0) return null;
+  return (
+    <ul class="stack tight small muted">
+      {marks.slice(0, SHOWN_MARKS).map(({ at, label }) => (
+        <li key={at}>
+          ┆ {of.timeOf(at)} {label}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function AsTable({ of: { title, times, series, before, format, timeOf } }: Of) {
+  const columns = [...series, ...(before ? [{ name: wp().chart.before, values: before }] : [])];
+  return (
+    <div class="tablebox short" role="region" aria-label={title} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{wp().chart.time}</th>
+            {columns.map(({ name }) => (
+              <th key={name} scope="col" class="num">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {times.map((time, index) => (
+            <tr key={time}>
+              <td>{timeOf(time)}</td>
+              {columns.map(({ name, values }) => (
+                <td key={name} class="num">
+                  {values[index] == null ? '–' : format(values[index])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }

@@ -2,9 +2,22 @@ import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { settings } from '../settings.js';
 import { hasModifier, isTyping, usePageKeys } from './keys.js';
-import type { TableProps } from './table.js';
 
 type Id = string | number;
+
+/** What of a table keys need to know. */
+export interface RowsProps<T> {
+  readonly rows: readonly T[];
+  readonly idOf: (row: T) => Id;
+  readonly onOpen?: (row: T) => void;
+  readonly openId?: Id | undefined;
+  readonly selection?: {
+    readonly ids: ReadonlySet<Id>;
+    readonly onChange: (ids: ReadonlySet<Id>) => void;
+  };
+  /** Takes the filter of a cell that is clicked with Alt. */
+  readonly onFilter?: (filter: Readonly<Record<string, string>>) => void;
+}
 
 /** The row to which a key moves, as a step; 0 if it moves to none. */
 function stepOf({ key, target }: KeyboardEvent, letters: boolean): -1 | 0 | 1 {
@@ -16,7 +29,7 @@ function stepOf({ key, target }: KeyboardEvent, letters: boolean): -1 | 0 | 1 {
 
 /** The keys of a table; returns what a row tells that gets the focus. */
 export function useRowKeys<T>(
-  { rows, idOf, openId, onOpen, selection, onFilter }: TableProps<T>,
+  { rows, idOf, openId, onOpen, selection, onFilter }: RowsProps<T>,
   body: RefObject<HTMLTableSectionElement | null>,
   toggle: (id: Id) => void,
 ): (id: Id, index: number) => void {
@@ -44,7 +57,10 @@ export function useRowKeys<T>(
     const { letterKeys } = settings.get();
     const here = rows.findIndex((row) => idOf(row) === at.current?.id);
     const step = stepOf(event, letterKeys);
-    if (step !== 0) return moveBy(step, event, here);
+    if (step !== 0) {
+      moveBy(step, event, here);
+      return;
+    }
     const row = rows[here];
     if (row === undefined || !letterKeys) return;
     if (event.key === 'x' && selection !== undefined) toggle(idOf(row));

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { setQuery, useRoute } from '../router.js';
 import { w } from '../words.js';
-import { useRowKeys } from './row-keys.js';
+import { useRowKeys, type RowsProps } from './row-keys.js';
 
 export interface Column<T> {
   readonly title: string;
@@ -22,20 +22,10 @@ export interface Column<T> {
   readonly major?: boolean;
 }
 
-export interface TableProps<T> {
+export interface TableProps<T> extends RowsProps<T> {
   readonly label: string;
   readonly columns: readonly Column<T>[];
-  readonly rows: readonly T[];
-  readonly idOf: (row: T) => string | number;
-  readonly onOpen?: (row: T) => void;
-  readonly openId?: string | number | undefined;
   readonly actions?: (row: T) => ComponentChildren;
-  readonly selection?: {
-    readonly ids: ReadonlySet<string | number>;
-    readonly onChange: (ids: ReadonlySet<string | number>) => void;
-  };
-  /** Takes the filter of a cell that is clicked with Alt. */
-  readonly onFilter?: (filter: Readonly<Record<string, string>>) => void;
   /** A heading above the first row of each group. */
   readonly groupOf?: (row: T) => string;
 }

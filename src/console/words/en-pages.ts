@@ -170,6 +170,12 @@ export const enPages = {
       `${channels}: ${by} switched the tag ${tag} off at ${at}${reason === undefined ? '' : ` (${reason})`}.`,
     onAgain: (at: string) => `It was switched on again at ${at}.`,
     stillOff: 'It is still off.',
+    takenOut: (channel: string, at: string, why: string, message: string) =>
+      `${channel}: the gateway took it out at ${at}: ${why}${message === '' ? '' : ` (${message})`}.`,
+    backAgain: (at: string) => `It took traffic again at ${at}.`,
+    stillOut: 'It is still out.',
+    outHelps:
+      'Mend what is named above (credentials, payment, address) and switch the channel on; the gateway tries it again by itself, too.',
     timeline: 'Step by step',
     received: 'received',
     admittedThen: 'admitted',
@@ -460,6 +466,7 @@ export const enPages = {
     target: 'Target',
     from: 'From',
     commandLine: 'command line',
+    itself: 'the gateway itself',
     what: 'What',
     member: 'What changed',
     before: 'Before',
@@ -859,7 +866,7 @@ export const enPages = {
   },
   range: { earlier: 'Earlier', later: 'Later' },
   chart: {
-    top: (value: string) => `at most ${value}`,
+    before: 'the period before',
     empty: 'Nothing in this time.',
     table: 'As a table',
     time: 'Time',
@@ -883,7 +890,9 @@ export const enPages = {
     things: (thing: Attention): string => {
       switch (thing.kind) {
         case 'requests_fail':
-          return `${percent(thing.share)} of the admitted requests failed`;
+          return `${percent(thing.share)} of the admitted requests of the last ${many(thing.minutes, { one: 'minute', other: '# minutes' })} failed, since ${thing.since}`;
+        case 'requests_failed':
+          return `${percent(thing.share)} of the admitted requests failed from ${thing.since} to ${thing.until}, and it is over since`;
         case 'outbox':
           return 'people may register, but mails go to the outbox folder';
         case 'channel_fails':
@@ -897,6 +906,7 @@ export const enPages = {
         case 'keys_end':
           return `${many(thing.count, { one: '# key expires', other: '# keys expire' })} within 3 days: ${thing.name}`;
         case 'runs_out':
+          if (thing.hours <= 0) return `the ${thing.of} ${thing.name} has nothing left`;
           return `the ${thing.of} ${thing.name} will have nothing left in ${many(Math.ceil(thing.hours), { one: '# hour', other: '# hours' })} at today’s rate`;
         case 'channel_unusable':
           return `${thing.name} cannot be used: ${thing.why}`;

@@ -158,6 +158,11 @@ export const zhPages: PageWords = {
       `${channels}：${by} 于 ${at} 关闭了标签 ${tag}${reason === undefined ? '' : `（${reason}）`}。`,
     onAgain: (at) => `已于 ${at} 重新打开。`,
     stillOff: '目前仍为关闭状态。',
+    takenOut: (channel, at, why, message) =>
+      `${channel}：网关于 ${at} 将其停用：${why}${message === '' ? '' : `（${message}）`}。`,
+    backAgain: (at) => `已于 ${at} 恢复。`,
+    stillOut: '目前仍停用。',
+    outHelps: '请解决上述问题（凭据、欠费、地址），然后启用该渠道；网关也会自动重试。',
     timeline: '处理过程',
     received: '收到',
     admittedThen: '已受理',
@@ -498,6 +503,7 @@ export const zhPages: PageWords = {
     target: '对象',
     from: '来源',
     commandLine: '命令行',
+    itself: '网关自身',
     what: '操作内容',
     member: '变更项',
     before: '之前',
@@ -873,7 +879,7 @@ export const zhPages: PageWords = {
   },
   range: { earlier: '前一段时间', later: '后一段时间' },
   chart: {
-    top: (value) => `最高 ${value}`,
+    before: '上一时段',
     empty: '这段时间内没有数据。',
     table: '以表格显示',
     time: '时间',
@@ -896,7 +902,9 @@ export const zhPages: PageWords = {
     things: (thing) => {
       switch (thing.kind) {
         case 'requests_fail':
-          return `已受理的请求中 ${percent(thing.share)} 失败`;
+          return `最近 ${thing.minutes} 分钟已受理的请求中 ${percent(thing.share)} 失败，自 ${thing.since} 起`;
+        case 'requests_failed':
+          return `${thing.since} 至 ${thing.until} 已受理的请求中 ${percent(thing.share)} 失败，此后已恢复`;
         case 'outbox':
           return '已开放注册，但邮件只写入网关的发件目录';
         case 'channel_fails':
@@ -910,6 +918,8 @@ export const zhPages: PageWords = {
         case 'keys_end':
           return `${thing.count} 个密钥将在 3 天内到期：${thing.name}`;
         case 'runs_out':
+          if (thing.hours <= 0)
+            return `${thing.of === 'key' ? '密钥' : '账户'} ${thing.name} 已没有剩余额度`;
           return `按最近一天的用量，${thing.of === 'key' ? '密钥' : '账户'} ${thing.name} 的剩余额度将在 ${Math.ceil(thing.hours)} 小时内用完`;
         case 'channel_unusable':
           return `${thing.name} 无法使用：${thing.why}`;

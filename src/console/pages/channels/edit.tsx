@@ -40,7 +40,10 @@ export function EditChannel({ of: channel, onClose }: Closable & { readonly of: 
       write={async (from, draft, why) => {
         const body = bodyOf(from, draft);
         // Nothing but the id.
-        if (Object.keys(body).length === 1) return toast(words.nothingChanged);
+        if (Object.keys(body).length === 1) {
+          toast(words.nothingChanged);
+          return;
+        }
         const input = { ...body, if_revision: from.revision, ...why };
         tellInForce(await call('updateChannel', { body: input }));
       }}

@@ -114,12 +114,12 @@ export const Keys = resource({
       },
       ...budgetFacts<Key>(),
       {
-        ...{ title: w().nav.models, minor: true, lesser: true },
+        ...{ title: w().nav.models, minor: true, lesser: true, narrow: true },
         cell: ({ model_limits_enabled: limited, model_limits: models }) =>
           limited ? models.join(', ') : w().all,
       },
       {
-        ...{ title: w().nav.tags, minor: true, lesser: true },
+        ...{ title: w().nav.tags, minor: true, lesser: true, narrow: true },
         cell: ({ tags }) => (tags.length === 0 ? w().all : tags.join(', ')),
       },
       factOf(words.aliases, ({ aliases }) =>

@@ -1,5 +1,6 @@
 import { clock, count, duration, moment } from '../../lib/format.js';
-import { Chart, timesOf, type Mark } from '../../parts/chart.js';
+import { Chart, type Mark } from '../../parts/chart.js';
+import { timesOf, usePrevious } from '../../parts/previous.js';
 import { pickRange } from '../../parts/range.js';
 import { style } from '../../parts/values.js';
 import { wp } from '../../words.js';
@@ -21,6 +22,8 @@ export function Traffic({
   readonly marks: readonly Mark[];
 }) {
   const words = wp().overview;
+  const end = series.start_timestamp + series.steps * series.step_s;
+  const before = usePrevious({ start: series.start_timestamp, end });
   const named = [
     ['ok', words.ok, 1],
     ['refused', words.refused, 2],
@@ -31,7 +34,8 @@ export function Traffic({
       title={words.traffic}
       kind="bars"
       times={timesOf(series)}
-      end={series.start_timestamp + series.steps * series.step_s}
+      end={end}
+      before={before?.part.requests}
       format={(value) => count(value, style())}
       timeOf={timeStyle(series.step_s)}
       marks={marks}

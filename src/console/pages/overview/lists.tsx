@@ -97,7 +97,7 @@ function ChannelRow({
   return (
     <tr>
       <td>
-        <State sign={signOf(total, share, pauses)}>
+        <State sign={signOf(total, pauses)}>
           {part.name === '' ? (
             key === OTHERS ? (
               <Link to="channels">{trafficName(part)}</Link>
@@ -125,14 +125,14 @@ function ChannelRow({
   );
 }
 
+/** As the list of channels has it. */
 function signOf(
   { requests, failed }: Traffic['total'],
-  share: number,
   pauses: readonly Pause[],
-): 'bad' | 'busy' | 'warn' | 'ok' {
+): 'bad' | 'busy' | 'ok' {
   if (isFailing(requests, failed)) return 'bad';
   if (pauses.length > 0) return 'busy';
-  return share > 0 ? 'warn' : 'ok';
+  return 'ok';
 }
 
 /** Which gateway leaves a channel alone, why, and until when. */

@@ -1,11 +1,11 @@
 import { about } from '../../about.js';
 import type { ReplyOf } from '../../api/call.js';
-import { attentionTo, type Attention } from '../../lib/attention.js';
-import { duration, percent } from '../../lib/format.js';
+import { attentionTo, type Attention, type Minute } from '../../lib/attention.js';
+import { clock, duration, percent } from '../../lib/format.js';
 import { Button, Link } from '../../parts/buttons.js';
 import { useMuted } from '../../parts/muted.js';
 import { recordAddress } from '../../parts/record.js';
-import { State } from '../../parts/values.js';
+import { State, style } from '../../parts/values.js';
 import { useAtom } from '../../state.js';
 import { faultWords, wp } from '../../words.js';
 import { rate, trafficName } from './lists.js';
@@ -36,6 +36,18 @@ function unusableOf(nodes: OverviewData['nodes']['nodes']): { name: string; why:
   return Array.from(found, ([name, why]) => ({ name, why }));
 }
 
+/** What was admitted in each step, and what of it failed. */
+function minutesOf({ series, start_timestamp: start, step_s: step, steps }: Series): Minute[] {
+  const of = (outcome: string, at: number): number =>
+    series.find(({ key }) => key === outcome)?.requests[at] ?? 0;
+  return Array.from({ length: steps }, (_, at) => ({
+    start: start + at * step,
+    end: start + (at + 1) * step,
+    admitted: of('ok', at) + of('failed', at),
+    failed: of('failed', at),
+  }));
+}
+
 /** Whether everything is all right, in one sentence. */
 export function Verdict({
   overview,
@@ -50,7 +62,9 @@ export function Verdict({
   const { traffic: series, nodes } = overview;
   const failed = countOf(series, 'failed');
   const things = attentionTo({
-    requests: { admitted: countOf(series, 'ok') + failed, failed },
+    requests: minutesOf(series),
+    isNow: series.start_timestamp + series.steps * series.step_s > Date.now() / 1_000,
+    timeOf: (at) => clock(at, style()).slice(0, 5),
     unheardRegistration: known?.registration === true && known.mail === 'outbox',
     channels: overview.channels.map((channel) => ({
       name: trafficName(channel),
@@ -133,6 +147,7 @@ function keyOf(thing: Attention): string {
 function placeOf(thing: Attention): string {
   switch (thing.kind) {
     case 'requests_fail':
+    case 'requests_failed':
       return 'requests?outcome=failed';
     case 'outbox':
       return 'people';

@@ -1,4 +1,5 @@
 import type { ItemOf } from '../../api/call.js';
+import { dayOf } from '../../lib/days.js';
 import { clock, duration } from '../../lib/format.js';
 import { signOf } from '../../lib/verdict.js';
 import { Count, Moment, Money, State, style } from '../../parts/values.js';
@@ -6,8 +7,9 @@ import type { Column } from '../../parts/table.js';
 import { wp } from '../../words.js';
 
 function When({ seconds }: { readonly seconds: number }) {
-  const now = Date.now() / 1000;
-  return now - seconds < 86_400 ? (
+  // Of another day than today, the time alone says too little.
+  const isToday = dayOf(seconds, style()) === dayOf(Date.now() / 1_000, style());
+  return isToday ? (
     <time class="nowrap" title={new Date(seconds * 1000).toISOString()}>
       {clock(seconds, style())}
     </time>

@@ -3,7 +3,8 @@ import type { ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { count, moment } from '../../lib/format.js';
 import { style } from '../../parts/values.js';
-import { Chart, timesOf as chartTimes, type ChartSeries } from '../../parts/chart.js';
+import { Chart, type ChartSeries } from '../../parts/chart.js';
+import { timesOf, usePrevious } from '../../parts/previous.js';
 import { pickRange, type OwnRange } from '../../parts/range.js';
 import { wp } from '../../words.js';
 import type { Filters } from './filters.js';
@@ -11,6 +12,7 @@ import type { Filters } from './filters.js';
 const CHART_MS = 5_000;
 /** Until a request is in the statistics, which are later than the log. */
 const COUNTED_S = 10;
+const DAY_S = 86_400;
 
 /** Groups of statistics by the filter that picks one of their keys. */
 const CHARTED = [
@@ -21,7 +23,15 @@ const CHARTED = [
 ] as const;
 
 /** Requests over the range by outcome, of one model or channel if just that is looked for; a part of it can be picked. */
-export function Histogram({ range, query }: { readonly range: OwnRange; readonly query: Filters }) {
+export function Histogram({
+  range,
+  isOwn,
+  query,
+}: {
+  readonly range: OwnRange;
+  readonly isOwn: boolean;
+  readonly query: Filters;
+}) {
   const times = { start_timestamp: range.start, end_timestamp: range.end };
   const admin = seesAll();
   const [filter, group] = CHARTED.find(([name]) => query[name] !== '') ?? [];
@@ -38,18 +48,34 @@ export function Histogram({ range, query }: { readonly range: OwnRange; readonly
     { enabled: !admin, everyMs },
   );
   const { data } = admin ? all : own;
+  const picked = filter === undefined ? '' : query[filter];
+  const before = usePrevious(
+    range,
+    group !== undefined && (admin || group === 'model') ? { group, keys: picked } : {},
+  );
   if (data === undefined) return null;
+  // Where nobody has picked a range, it begins with its first request.
+  const from = isOwn || query.span !== '' ? 0 : firstOf(data);
   return (
     <Chart
       title={wp().overview.traffic}
       kind="bars"
-      times={chartTimes(data)}
+      times={timesOf(data).slice(from)}
       format={(value) => count(value, style())}
       timeOf={(seconds) => moment(seconds, style())}
-      series={outcomesOf(data.series)}
+      before={before?.part.requests.slice(from)}
+      series={outcomesOf(data.series).map((one) => ({ ...one, values: one.values.slice(from) }))}
       onPick={pickRange}
     />
   );
+}
+
+/** The first step of which there is anything to show, with a day’s steps at least. */
+function firstOf({ series, steps, step_s: step }: ReplyOf<'usageSeries'>): number {
+  const at = Array.from({ length: steps }, (_, index) => index).find((index) =>
+    series.some(({ requests }) => (requests[index] ?? 0) > 0),
+  );
+  return Math.max(0, Math.min(at ?? steps, steps - DAY_S / step));
 }
 
 type Part = ReplyOf<'usageSeries'>['series'][number];

@@ -1,13 +1,13 @@
 import { seesAll } from '../../about.js';
 import type { ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
-import { clock, duration, moment } from '../../lib/format.js';
+import { duration, moment } from '../../lib/format.js';
 import { lead } from '../../lib/lead.js';
-import { sideOf, signOf, switchedOffAt } from '../../lib/verdict.js';
 import { CopyButton, Link } from '../../parts/buttons.js';
 import { ErrorNotice, Skeleton, messageOf } from '../../parts/notices.js';
 import { Count, Moment, Money, State, style } from '../../parts/values.js';
 import { faultWords, wp } from '../../words.js';
+import { Verdict } from './verdict.js';
 
 const MOMENTS = /\b\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
@@ -74,90 +74,6 @@ export function OneRequest({ id }: { readonly id: string }) {
         )}
       </div>
     </div>
-  );
-}
-
-function Verdict({ request, full }: { readonly request: Own; readonly full: Full | undefined }) {
-  const { verdicts, verdictHelp, requests: words } = wp();
-  const { outcome, status, message } = request;
-  const why = (verdicts as Readonly<Record<string, string | undefined>>)[outcome];
-  const help = (
-    verdictHelp as Readonly<Record<string, { user: string; admin: string } | undefined>>
-  )[outcome];
-  const side = sideOf(outcome);
-  const bar = outcome === 'ok' ? 'ok-bar' : request.kind === 'refused' ? 'warn-bar' : 'bad-bar';
-  return (
-    <section class={`notice ${bar}`} aria-label={words.verdict}>
-      <div class="stack">
-        <h2>
-          <State sign={signOf(outcome, request.kind === 'refused')}>
-            {status} {outcome}
-          </State>
-        </h2>
-        <p role="status">{why ?? message ?? outcome}</p>
-        {full !== undefined && (outcome === 'no_channel_available' || outcome === 'overloaded') ? (
-          <Switches request={full} />
-        ) : null}
-        {message === null || outcome === 'ok' ? null : (
-          <p class="wrap">
-            <span class="muted">{lead(words.told)}</span>
-            {message}
-          </p>
-        )}
-        {help === undefined ? null : (
-          <p>
-            <strong>{lead(words.helps)}</strong>
-            {full === undefined ? help.user : help.admin}
-          </p>
-        )}
-        {outcome === 'ok' ? null : <p class="muted small">{words.sides[side]}</p>}
-        {request.repeated === 0 ? null : <p class="muted">{words.repeated(request.repeated)}</p>}
-      </div>
-    </section>
-  );
-}
-
-const DAY_S = 86_400;
-const AROUND_S = 7 * DAY_S;
-
-/** Which of the tags behind a model were off at that moment, who switched them off, and why. */
-function Switches({ request }: { readonly request: Full }) {
-  const model = request.model?.split('@')[0];
-  const models = useRead('listChannelModels');
-  const span = { start_timestamp: Math.max(0, request.created_at - AROUND_S), page_size: 100 };
-  const off = useRead('listAudit', { query: { ...span, action: 'tag.disable' } });
-  const on = useRead('listAudit', { query: { ...span, action: 'tag.enable' } });
-  const { data: now } = useRead('listTags');
-  const channels = models.data?.find(({ id }) => id === model)?.channels;
-  if (channels === undefined || !off.data || !on.data || !now) return null;
-  const tags = [...new Set(channels.flatMap(({ tag }) => tag ?? []))];
-  const changes = [...off.data.items, ...on.data.items];
-  const found = switchedOffAt(request.created_at, tags, changes, now);
-  if (found.length === 0) return null;
-  const { requests: words } = wp();
-  const at = (seconds: number): string =>
-    Math.abs(request.created_at - seconds) < DAY_S
-      ? clock(seconds, style())
-      : moment(seconds, style());
-  return (
-    <ul class="stack tight">
-      {found.map(({ tag, since, by, reason, until }) => (
-        <li key={tag}>
-          {words.switchedOff(
-            channels
-              .filter((channel) => channel.tag === tag)
-              .map(({ name }) => name)
-              .join(', '),
-            by,
-            tag,
-            at(since),
-            reason,
-          )}{' '}
-          {until === undefined ? words.stillOff : words.onAgain(at(until))}{' '}
-          <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link>
-        </li>
-      ))}
-    </ul>
   );
 }
 

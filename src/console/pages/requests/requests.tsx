@@ -86,7 +86,7 @@ function RequestList() {
         first={listed?.items[0]}
         set={set}
       />
-      <Histogram range={range} query={query} />
+      <Histogram range={range} isOwn={own !== undefined} query={query} />
       {paused && live && listed ? (
         <NewOnes
           query={matching}

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  bodyFor,
+  codeFor,
+  type CodeLanguage,
+  type NamesModels,
+} from '../../src/console/lib/snippets.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+const run = promisify(execFile);
+const HAS_PYTHON = ['/usr/bin/python3', '/usr/local/bin/python3'].some(existsSync);
+const LANGUAGES: readonly CodeLanguage[] = [
+  ...(['curl', 'typescript'] as const),
+  ...(HAS_PYTHON ? (['python'] as const) : []),
+];
+
+/** How each language’s code is run, as somebody who pastes it would. */
+const RUNS: Readonly<Record<CodeLanguage, (code: string) => readonly [string, string[]]>> = {
+  curl: (code) => ['sh', ['-c', code.replace('curl', 'curl -sS --fail-with-body')]],
+  typescript: (code) => [process.execPath, ['--input-type=module', '-e', code]],
+  python: (code) => ['python3', ['-c', code]],
+};
+
+const FREE: NamesModels = { model_limits_enabled: false, model_limits: [], default_model: null };
+const KEYS: readonly (readonly [name: string, key: NamesModels])[] = [
+  ['that may name any model', FREE],
+  ['limited to another model than the gateway’s own', limitedTo('other')],
+  ['limited to several, one of them the gateway’s own', limitedTo('other', 'local')],
+  ['limited, with a model of its own', { ...limitedTo('other'), default_model: 'other' }],
+];
+
+function limitedTo(...models: string[]): NamesModels {
+  return { model_limits_enabled: true, model_limits: models, default_model: null };
+}
+
+describe('the code that is shown with a key', () => {
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    gateway = await startGateway({
+      gateway: { default_model: 'local' },
+      channels: [
+        {
+          name: 'inside',
+          provider: 'local',
+          models: { local: 'local/lexical', other: 'local/lexical' },
+        },
+      ],
+    });
+  });
+
+  afterAll(() => gateway.close());
+
+  describe.each(KEYS)('%s', (_, known) => {
+    const { model_limits: models, model_limits_enabled: limited, default_model: own } = known;
+
+    it.each(LANGUAGES)('ranks with it in %s', async (language) => {
+      const { key } = await gateway.createKey({
+        policy: {
+          ...(limited ? { models } : {}),
+          ...(own === null ? {} : { defaultModel: own }),
+        },
+      });
+      const body = bodyFor(known, 'local');
+      const [program, args] = RUNS[language](
+        codeFor(language, { address: gateway.url, body, key }),
+      );
+      const { stdout } = await run(program, args);
+      expect(stdout).toMatch(/^1 0\.\d+\n|"index":1,"relevance_score":0\.\d+/);
+    });
+  });
+});
