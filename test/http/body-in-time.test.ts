@@ -20,7 +20,7 @@ it('a body that came in time leaves no timer behind, and nothing ends later', as
   expect(jest.getTimerCount()).toBe(1);
   req.push('{}');
   req.push(null);
-  const { bytes } = await reading;
+  const bytes = await reading;
 
   expect(bytes.toString()).toBe('{}');
   expect(jest.getTimerCount()).toBe(0);
