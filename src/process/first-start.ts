@@ -16,7 +16,7 @@ export interface FirstStart {
 }
 
 /**
- * Creates the root account on an empty store, and a first key on the embedded one, and prints both, only this once. Runs
+ * Creates the root account on an empty store with a first key, and prints both, only this once. Runs
  * before anything listens, so that no stranger is faster, and prints at once, so that no later failure swallows them.
  */
 export async function firstStart(
@@ -34,12 +34,10 @@ export async function firstStart(
       ? '  password: the one in ROOT_PASSWORD'
       : `  password: ${root.password}   (shown only once)`,
   ];
-  const key = config.store.redisUrl === undefined ? await firstKey(deps, root.user) : undefined;
-  if (key !== undefined) {
-    lines.push(
-      `  first API key: ${key}   (shown only once; it may send ${FIRST_KEY_RATE} requests a minute)`,
-    );
-  }
+  const key = await firstKey(deps, root.user);
+  lines.push(
+    `  first API key: ${key}   (shown only once; it may send ${FIRST_KEY_RATE} requests a minute)`,
+  );
   print(`${lines.join('\n')}\n`);
   return { key };
 }

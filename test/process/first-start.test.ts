@@ -1,0 +1,26 @@
+import { expect, it } from '@jest/globals';
+import { loadConfig } from '../../src/config/load-config.js';
+import { openStore } from '../../src/assembly/open-store.js';
+import { firstStart } from '../../src/process/first-start.js';
+import { startRedis } from '../support/redis-server.js';
+import { sha256 } from '../store/contract/harness.js';
+
+it('the first start on Redis makes a key and prints it; later ones make none', async () => {
+  const redis = await startRedis();
+  const config = loadConfig({ env: { REDIS_URL: redis.url }, folder: 'none' });
+  const store = await openStore(config.store);
+  const printed: string[] = [];
+  const print = (text: string): void => {
+    printed.push(text);
+  };
+
+  const { key = '' } = await firstStart(config, store, print);
+  const again = await firstStart(config, store, print);
+  const found = await store.findToken(sha256(key));
+  await store.close();
+  await redis.stop();
+
+  expect(found?.token.name).toBe('first key');
+  expect(printed).toEqual([expect.stringContaining(`first API key: ${key} `)]);
+  expect(again.key).toBeUndefined();
+});
