@@ -292,7 +292,12 @@ async function checkChange(
   actor: Actor,
 ): Promise<TokenChange> {
   const { name, quota, policy, expiredTime } = change;
-  if (expiredTime !== undefined) checkExpiry(expiredTime);
+  if (expiredTime !== undefined) {
+    checkExpiry(expiredTime);
+    const isNew = (await getToken(deps, id, actor)).expiredTime !== expiredTime;
+    // A body that somebody has read and sends back may have what has passed since.
+    if (isNew) refusePast(expiredTime, deps.now());
+  }
   if (quota !== undefined) {
     if ('set' in quota) checkInteger(quota.set, 0, MAX_QUOTA, 'remain_quota');
     else checkInteger(quota.add, -MAX_QUOTA, MAX_QUOTA, 'add_quota');

@@ -382,8 +382,15 @@ describe('changing a key', () => {
 
   it('enables an expired key only together with what mends it', async () => {
     const { id } = await create();
-    const expired = await call('PUT', '/api/token', { id, expired_time: past() });
+    const end = past();
+    const ending = await call('PUT', '/api/token', { id, expired_time: end });
+    await gateway.store.updateToken(id, { expiredTime: end }, Date.now());
+    const expired = await call('PUT', '/api/token', { id, name: 'sent back', expired_time: end });
 
+    expect([ending.status, ending.body.message]).toEqual([
+      400,
+      expect.stringContaining('in the past'),
+    ]);
     const refused = await call('PUT', '/api/token?status_only=1', { id, status: 1 });
     const mended = await call('PUT', '/api/token', { id, status: 1, expired_time: -1 });
 
