@@ -403,7 +403,7 @@ function changeOf(command: Command): Omit<PolicyBody, 'id'> {
   };
 }
 
-/** The access time of a new key is the time of its creation. */
+/** In earlier releases, the access time of a new key was that of its creation. */
 function lastUse({
   accessed_time: accessed,
   created_time: created,

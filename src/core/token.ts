@@ -49,6 +49,7 @@ export interface Token {
   /** First and last four characters of the key, for display. */
   readonly keyHint: string;
   readonly createdTime: number;
+  /** Unix seconds of its last use, or 0 if it has not been used; keys of earlier releases begin with their creation. */
   readonly accessedTime: number;
   /** Unix seconds, or -1 for never. */
   readonly expiredTime: number;

@@ -105,7 +105,7 @@ export const TOKEN_REPLY = {
   key_hint: Joi.string().required(),
   status: TOKEN_STATUS.required(),
   created_time: TIME.required(),
-  accessed_time: TIME.required(),
+  accessed_time: TIME.required().description('Its last use; 0: none.'),
   expired_time: EXPIRED_TIME.required(),
   remain_quota: QUOTA.required(),
   unlimited_quota: Joi.boolean().required(),

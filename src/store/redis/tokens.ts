@@ -54,7 +54,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     const created = await run(connection, SCRIPTS.writeToken, places, [
       ...[id, most],
       ...['name', token.name, 'hash', keyHash, 'hint', token.keyHint],
-      ...['enabled', Number(token.enabled), 'created', seconds, 'accessed', seconds],
+      ...['enabled', Number(token.enabled), 'created', seconds, 'accessed', 0],
       ...['expires', token.expiredTime, 'remain', token.remainQuota, 'used', 0],
       ...['unlimited', Number(token.unlimitedQuota), 'version', tokenVersion(), 'busy', 0],
       ...['window', 0, 'current', 0, 'previous', 0, ...policyFields(policy)],
@@ -66,7 +66,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     }
     const { name, keyHint, enabled, expiredTime, remainQuota, unlimitedQuota } = token;
     return {
-      ...{ id, userId, name, enabled, keyHint, createdTime: seconds, accessedTime: seconds },
+      ...{ id, userId, name, enabled, keyHint, createdTime: seconds, accessedTime: 0 },
       ...{
         expiredTime,
         remainQuota,
@@ -191,7 +191,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
       (tag === undefined || token.policy.tags.includes(tag)) &&
       (expiresBefore === undefined ||
         (token.expiredTime !== NEVER_EXPIRES && token.expiredTime < expiresBefore)) &&
-      (unusedSince === undefined || token.accessedTime < unusedSince);
+      (unusedSince === undefined || Math.max(token.createdTime, token.accessedTime) < unusedSince);
     if (keyHash !== undefined) {
       const place = await answer(client.get(keys.keyHash(keyHash)));
       const token = place === null ? undefined : await read(pairOf(place)[1], nowMs);

@@ -60,7 +60,7 @@ export function openTokens(database: Database, reservations: Reservations): Toke
       token.keyHint,
       Number(token.enabled),
       seconds,
-      seconds,
+      0,
       token.expiredTime,
       token.remainQuota,
       Number(token.unlimitedQuota),
@@ -154,7 +154,7 @@ export function openTokens(database: Database, reservations: Reservations): Toke
           )
           .where("EXISTS (SELECT 1 FROM json_each(t.policy, '$.tags') WHERE value = ?)", query.tag)
           .where('t.expired_time <> -1 AND t.expired_time < ?', query.expiresBefore)
-          .where('t.accessed_time < ?', query.unusedSince);
+          .where('max(t.created_time, t.accessed_time) < ?', query.unusedSince);
         const listed = { table: 'tokens', read: tokenOf };
         const slice = { offset, limit };
         return selectPage(database, listed, filter, slice, orderSql(ORDERS, order));

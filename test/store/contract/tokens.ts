@@ -123,7 +123,7 @@ export function describeTokens(open: OpenHarness): void {
         enabled: false,
         keyHint: 'sk-aaaa…zzzz',
         createdTime: T0_SECONDS,
-        accessedTime: T0_SECONDS,
+        accessedTime: 0,
         expiredTime: T0_SECONDS + 60,
         remainQuota: MAX_QUOTA,
         unlimitedQuota: false,
@@ -294,6 +294,19 @@ export function describeTokens(open: OpenHarness): void {
       const rest = { order: { by: 'name' as const, descending: false }, status: 1 as const };
       const { items } = await store.listTokens({ ...rest, offset: 3, limit: 3 }, T0);
       expect(items.map(({ name }) => name)).toEqual(['d']);
+    });
+
+    test('counts a key that has not been used as unused since it was made', async () => {
+      const { store } = given;
+      const { token } = await createToken(store, { name: 'new' });
+      const unused = async (unusedSince: number): Promise<string[]> => {
+        const query = { userId: token.userId, unusedSince, offset: 0, limit: 9 };
+        return (await store.listTokens(query, T0)).items.map(({ name }) => name);
+      };
+
+      expect(token.accessedTime).toBe(0);
+      expect(await unused(T0_SECONDS)).toEqual([]);
+      expect(await unused(T0_SECONDS + 1)).toEqual(['new']);
     });
 
     test('lists names of all scripts in one order', async () => {
