@@ -200,10 +200,10 @@ describe('the image', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const [, ...args] = execForm(/\n\s+CMD (\["node", "-e".*)/);
+    const command = /\n\s+CMD (wget .*)/.exec(dockerfile)?.[1] ?? '';
     const run = promisify(execFile);
-    const check = (): Promise<unknown> =>
-      run(process.execPath, args, { env: { PORT: String(port) } });
+    const env = { PATH: process.env.PATH, PORT: String(port) };
+    const check = (): Promise<unknown> => run('sh', ['-c', command], { env });
 
     await expect(check()).resolves.toBeDefined();
     status = 503;

@@ -341,10 +341,9 @@ describe('a gateway that is asked to stop', () => {
 describe('the health check of the image', () => {
   it('finds a gateway that runs healthy, and one that is gone not', async () => {
     const running = await start();
-    const command = /\n\s+CMD (\["node", "-e".*)/.exec(readFileSync('Dockerfile', 'utf8'))?.[1];
-    const [, ...args] = JSON.parse(command ?? '') as string[];
-    const check = (): Promise<unknown> =>
-      promisify(execFile)(process.execPath, args, { env: { PORT: String(running.port) } });
+    const command = /\n\s+CMD (wget .*)/.exec(readFileSync('Dockerfile', 'utf8'))?.[1] ?? '';
+    const env = { PATH: process.env.PATH, PORT: String(running.port) };
+    const check = (): Promise<unknown> => promisify(execFile)('sh', ['-c', command], { env });
 
     await expect(check()).resolves.toBeDefined();
     running.kill('SIGTERM');
