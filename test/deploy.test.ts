@@ -115,6 +115,7 @@ describe('docker-compose.yml', () => {
       expect(service).toMatchObject({
         read_only: true,
         cap_drop: ['ALL'],
+        ulimits: { core: 0 },
         security_opt: ['no-new-privileges:true'],
         mem_limit: expect.stringMatching(/\d/) as unknown,
         pids_limit: expect.any(Number) as unknown,
