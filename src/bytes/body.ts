@@ -57,7 +57,11 @@ function* opening(bytes: Buffer, lists: readonly ListPlace[], most: number): Pac
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const body = hasMark ? bytes.subarray(3) : bytes;
   const walk = new Walk(body, lists, most);
-  return new OpenBody(body, isText, isText ? yield* walk.walking() : walk, most);
+  if (!isText) return new OpenBody(body, isText, walk, most);
+  yield* walk.walking();
+  // It stops at what is no JSON, and at what is rare in a list: a large one is not parsed to tell which.
+  const isOdd = !walk.isValid && body.length > MOST_PARSED_BYTES;
+  return new OpenBody(body, isText, isOdd ? yield* new Walk(body).walking() : walk, most);
 }
 
 /** Whether all of it is valid UTF-8. */
@@ -140,7 +144,9 @@ export class OpenBody {
 
   #oddPart(): string {
     const { list } = this.#walk;
-    if (list === undefined) return 'it has no list of documents where one is expected, or several';
+    if (list === undefined) {
+      return 'it has no list of documents where one is expected, or several, or other values in it';
+    }
     const around = this.bytes.length - (list.end - list.start);
     const { name } = list.place;
     if (around > MOST_PARSED_BYTES) return `it has ${around} bytes beside ${name}`;

@@ -99,7 +99,7 @@ export class JsonFragment {
 }
 
 /** Copies bytes to `at`, a step at a time. */
-export function* copying(source: Buffer, target: Buffer, at: number): Paced {
+function* copying(source: Buffer, target: Buffer, at: number): Paced {
   for (let from = 0; from < source.length; from += STEP_BYTES) {
     if (from > 0) yield;
     source.copy(target, at + from, from, from + STEP_BYTES);

@@ -8,9 +8,9 @@ import { Woven } from './woven.js';
 const QUOTE = 0x22;
 
 /** Where in a row a document is, its text, and how long that is meant. */
-export const SOURCE = 0;
-export const TEXT = 2;
-export const MEANT = 4;
+const SOURCE = 0;
+const TEXT = 2;
+const MEANT = 4;
 
 /** From and to where something lies. */
 type Range = readonly [start: number, end: number];

@@ -37,11 +37,6 @@ export function fieldsOf(
   return fields == null || fields.length === 0 ? undefined : fields;
 }
 
-/** Whether objects are ranked by their `text`. By other fields, their texts have to be built. */
-export function areTexts(fields: readonly string[] | undefined): boolean {
-  return fields === undefined || (fields.length === 1 && fields[0] === 'text');
-}
-
 /** The members, checked against their schema. `query` names the member that holds the query. */
 export function validate<T>(schema: Joi.ObjectSchema<T>, value: Members, query = 'query'): T {
   const result = schema.validate(knownOf(schema, value));
@@ -72,7 +67,7 @@ function knownOf(schema: Joi.ObjectSchema, value: Members): Members {
   return known;
 }
 
-export function namesOf(schema: Joi.Schema): readonly string[] {
+function namesOf(schema: Joi.Schema): readonly string[] {
   let names = NAMES.get(schema);
   if (names === undefined) {
     const { keys = {} } = schema.describe() as { readonly keys?: object };
@@ -83,7 +78,7 @@ export function namesOf(schema: Joi.Schema): readonly string[] {
 }
 
 /** Maximum length of a query: more than any model reads. It is sent upstream in one step. */
-export const MAX_QUERY_CHARS = 1_000_000;
+const MAX_QUERY_CHARS = 1_000_000;
 
 /** Refuses a query that is blank or absurdly long. */
 export function checkQuery(query: string, param = 'query'): void {

@@ -4,7 +4,7 @@ import type { RankedRow } from '../core/rerank.js';
 import type { Ranking } from './dialect.js';
 
 /** Always with a fraction or an exponent: typed clients refuse an integer where they expect a float. */
-export function scoreText(score: number): string {
+function scoreText(score: number): string {
   return Number.isInteger(score) ? score.toFixed(1) : String(score);
 }
 

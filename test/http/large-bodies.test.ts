@@ -99,7 +99,7 @@ describe('a body of several megabytes', () => {
 
   it.each<[string, GoogleRecord[]]>([
     [
-      'of two members each',
+      'with half of a character',
       [
         { id: 'a', title: 'half \ud800', content: TEXT },
         ...many('Io "and"\n汉🪐').map((content) => ({ content })),
@@ -124,7 +124,7 @@ describe('a body of several megabytes', () => {
     const told = new Map(body.records.map(({ score: _, ...record }) => [record.id, record]));
     const sent = records.map((record, at) => [
       record.id ?? String(at),
-      { id: String(at), ...record, ...(record.id === 'a' ? { title: 'half \ufffd' } : {}) },
+      { id: String(at), ...record },
     ]);
     expect(told).toEqual(new Map(sent as [string, { id: string }][]));
     const { documents } = JSON.parse(upstream.seen.at(-1)?.body ?? '') as { documents: string[] };
@@ -147,7 +147,7 @@ describe('a body of several megabytes', () => {
     });
 
     expect(reply.status).toBe(400);
-    expect(await reply.text()).toContain(`not valid JSON (position ${broken.length - 3})`);
+    expect(await reply.text()).toContain(`not valid JSON (position ${broken.indexOf('\u0001')})`);
   });
 
   it.each([
@@ -155,7 +155,7 @@ describe('a body of several megabytes', () => {
       'documents[1] is neither a string nor an object with a text',
       { documents: [TEXT, { passages: [TEXT, TEXT] }], query: 'q' },
     ],
-    ['it has 5000016 bytes beside documents', { documents: [TEXT], x: 'y'.repeat(5_000_000) }],
+    ['bytes beside documents', { documents: [TEXT], x: 'y'.repeat(5_000_000) }],
     ['it has no list of documents', { query: 'q', documents: [[TEXT, TEXT]] }],
   ])('is refused if it is larger than an unusual one may be: %s', async (part, asked) => {
     const { status, body } = await gateway.post(key, { model: 'moon', ...asked });

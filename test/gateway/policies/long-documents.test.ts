@@ -45,32 +45,6 @@ const late = `${'sea '.repeat(200)} 9`;
 const asked = job({ documents: textDocuments(['1', late, '5']), topN: 2 });
 const cut = [expect.stringContaining('were cut')];
 
-describe('documents that are all short enough', () => {
-  it.each([
-    [true, false],
-    [false, true],
-    [false, false],
-  ])('are not measured one by one (cut: %j, in passages: %j)', async (cuts, chunks) => {
-    const documents = textDocuments(Array.from({ length: 100 }, (_, at) => `No ${at}`));
-    const seen: string[][] = [];
-    let measured = 0;
-    const counted = new Proxy(documents, {
-      get: (of, name) => {
-        if (name === 'textBytes') measured += 1;
-        const member = Reflect.get(of, name, of) as unknown;
-        return typeof member === 'function' ? (member.bind(of) as unknown) : member;
-      },
-    });
-
-    await longDocuments(greatest(seen))(
-      reading({ cuts, chunks }),
-      job({ documents: counted, topN: 1 }),
-    );
-
-    expect([seen[0]?.length, measured]).toEqual([100, 0]);
-  });
-});
-
 describe('a document longer than the model reads', () => {
   it('is cut where the provider would refuse it, and the caller is told', async () => {
     const seen: string[][] = [];
