@@ -264,7 +264,8 @@ module.exports = {
     },
     {
       name: 'cli-over-client',
-      comment: 'commands call operations through the client, and share with the API how things look',
+      comment:
+        'commands call operations through the client, and share with the API how things look',
       severity: 'error',
       from: { path: '^src/(cli|client)/' },
       to: { path: '^src/http' },

@@ -135,10 +135,5 @@ function memberWordsFile(): string {
     }),
   );
   const text = JSON.stringify(Object.fromEntries(words), null, 2);
-  return [
-    "import type { MemberWords } from '../lib/members.js';\n",
-    HEAD,
-    `export const MEMBER_WORDS: MemberWords = ${text};`,
-    '',
-  ].join('\n');
+  return [HEAD, `export const MEMBER_WORDS = ${text};`, ''].join('\n');
 }

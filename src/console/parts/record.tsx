@@ -100,7 +100,7 @@ export function Record<T>(props: RecordProps<T>) {
 }
 
 /** The name of a record as the title of its page, with the way to the list. */
-export function RecordHead({ kind, title }: { readonly kind: RecordKind; readonly title: string }) {
+function RecordHead({ kind, title }: { readonly kind: RecordKind; readonly title: string }) {
   const { list } = KINDS[kind];
   return (
     <div class="head">
@@ -123,7 +123,7 @@ function RecordBody<T>({ kind, id, reading, children }: RecordProps<T>) {
 }
 
 /** Tells that there is no such record, and those who see the audit log who deleted it. */
-export function Missing({ kind, id }: { readonly kind: RecordKind; readonly id: string | number }) {
+function Missing({ kind, id }: { readonly kind: RecordKind; readonly id: string | number }) {
   const { list, audited } = KINDS[kind];
   const target = `${audited ?? ''}:${id}`;
   const asks = seesAll() && audited !== undefined && kind !== 'tag' && isId(id);

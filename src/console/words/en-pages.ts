@@ -1,5 +1,6 @@
 import { MEMBER_WORDS } from '../api/member-words.js';
 import type { Attention } from '../lib/attention.js';
+import type { MemberWords } from '../lib/members.js';
 import { duration, percent } from '../lib/format.js';
 import { plural } from './plural.js';
 
@@ -439,7 +440,7 @@ export const enPages = {
       unused: 'not used for 90 days',
     },
   },
-  members: MEMBER_WORDS,
+  members: MEMBER_WORDS as MemberWords,
   meanwhile: {
     title: 'Somebody else has changed this in the meantime',
     help: 'Nothing was saved. What differs:',

@@ -17,7 +17,7 @@ export function countOf(series: Series, outcome: string): number {
   return totalOf(series, outcome)?.requests ?? 0;
 }
 
-export function totalOf({ series }: Series, outcome: string) {
+function totalOf({ series }: Series, outcome: string) {
   return series.find(({ key }) => key === outcome)?.total;
 }
 
