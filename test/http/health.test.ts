@@ -13,8 +13,11 @@ describe('health and metrics', () => {
   });
 
   it('says that the process runs and that it can serve', async () => {
-    await request(gateway.app.server).get('/healthz').expect(200, { status: 'ok' });
-    await request(gateway.app.server).get('/readyz').expect(200, { status: 'ready' });
+    const healthy = await request(gateway.app.server).get('/healthz');
+    const ready = await request(gateway.app.server).get('/readyz');
+
+    expect([healthy.status, healthy.body]).toEqual([200, { status: 'ok' }]);
+    expect([ready.status, ready.body]).toEqual([200, { status: 'ready' }]);
   });
 
   it.each(['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/'])(
