@@ -101,7 +101,8 @@ function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row,
   const reading = spec.useList(list);
   const rows = reading.data?.items ?? [];
   const open = address.get(openBy) ?? undefined;
-  const more = useMoreOf(spec, rows, open);
+  // With the rows, so that what belongs to both is asked for once.
+  const more = useMoreOf(spec, rows, reading.data === undefined ? undefined : open);
   const chosen = useChosen(rows, idOf);
   const onOpen = (id: Id): void =>
     setQuery({ ...OF_ONE, [openBy]: id }, { replace: open !== undefined });
