@@ -7,7 +7,7 @@ import { Link } from '../parts/buttons.js';
 import { Empty, ErrorNotice } from '../parts/notices.js';
 import { Ago, Count, Meter, Money, State, style } from '../parts/values.js';
 import { Chart } from '../parts/chart.js';
-import { timesOf, usePrevious } from '../parts/previous.js';
+import { timesOf } from '../parts/previous.js';
 import { Redeem } from '../parts/redeem.js';
 import { Tile } from '../parts/tile.js';
 import { useAtom } from '../state.js';
@@ -41,7 +41,6 @@ export function Home() {
   });
   const words = wp().home;
   const [first] = day.data?.series ?? [];
-  const before = usePrevious({ start: end - DAY_S, end });
   return (
     <>
       <div class="head">
@@ -54,7 +53,6 @@ export function Home() {
           title={words.traffic}
           kind="bars"
           times={timesOf(day.data)}
-          before={before?.part.requests}
           format={(value) => count(value, style())}
           timeOf={(seconds) => clock(seconds, style()).slice(0, 5)}
           series={[
