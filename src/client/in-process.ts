@@ -5,6 +5,7 @@ import { loadPrompts } from '../assembly/prompts.js';
 import { storeFile } from '../config/data-files.js';
 import { loadCredentials, loadGroups, type ConfigSources } from '../config/load-config.js';
 import type { Config } from '../config/values.js';
+import { GatewayError } from '../core/errors.js';
 import { own } from '../core/records.js';
 import { createDiscover } from '../gateway/look/discover.js';
 import { createProbe } from '../gateway/look/probe.js';
@@ -51,19 +52,27 @@ export async function clientInProcess(
 ): Promise<Client> {
   const config = loadGroups(sources, ['store', 'gateway', 'log']);
   const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS, onWaiting });
-  const deps = operationDeps(sources, config, store, now);
+  const pending: Promise<void>[] = [];
+  const deps = operationDeps(sources, config, store, now, (_, work) => void pending.push(work()));
   const operator: Actor = { id: undefined, name: `cli:${user}`, role: 100, address: undefined };
 
+  const place =
+    config.store.redisUrl === undefined
+      ? storeFile(config.store.dataDir)
+      : `Redis under the prefix ${config.store.redisPrefix}`;
   return {
-    place:
-      config.store.redisUrl === undefined
-        ? storeFile(config.store.dataDir)
-        : `Redis under the prefix ${config.store.redisPrefix}`,
+    place,
     isOperator: true,
     async call<Id extends OperationId>(id: Id, input: InputOf<Id> = {}): Promise<ReplyOf<Id>> {
       const operation: Operation | undefined = OPERATIONS.find((one) => one.id === id);
       if (operation === undefined) throw new Error(`there is no operation ${id}`);
       const root = await findRoot(deps);
+      if (root === undefined && id === 'getSelf') {
+        throw new GatewayError(
+          'not_found',
+          `There are no accounts yet in ${place}. Start the gateway once: it creates root.`,
+        );
+      }
       const actor =
         operation.area === OF_AN_ACCOUNT ? { ...operator, id: root?.id ?? 0 } : operator;
       const prepared = operation.prepare({
@@ -77,7 +86,13 @@ export async function clientInProcess(
       // The operation has given it this type; commands ask for no files.
       return ('data' in reply ? reply.data : reply.text) as ReplyOf<Id>;
     },
-    close: () => store.close(),
+    async close() {
+      try {
+        await Promise.all(pending);
+      } finally {
+        await store.close();
+      }
+    },
   };
 }
 
@@ -89,6 +104,7 @@ function operationDeps(
   { store: { dataDir }, gateway, log }: Pick<Config, 'store' | 'gateway' | 'log'>,
   store: Store,
   now: () => number,
+  later: OperationDeps['later'],
 ): OperationDeps {
   return {
     ...{ store, now, randomBytes, statsDays: log.statsDays },
@@ -105,8 +121,7 @@ function operationDeps(
       const outboxDir = settings.outboxDir ?? join(dataDir, 'outbox');
       return createSendMail({ ...settings, outboxDir })(mail);
     },
-    // Whoever waits for the command waits for it, too.
-    later: () => undefined,
+    later,
     get accounts() {
       const { accounts } = loadGroups(sources, ['accounts']);
       return { ...accounts, keysPerAccount: Number.MAX_SAFE_INTEGER };

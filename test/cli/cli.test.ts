@@ -77,6 +77,19 @@ describe('the command line', () => {
     return JSON.parse(out) as Record<string, unknown>;
   }
 
+  it('says what to do about a store that has no accounts yet', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'cli-empty-'));
+    try {
+      const without = { env: { ...env, DATA_DIR: empty } };
+
+      const { code, error } = await run(['keys', 'create'], without);
+
+      expect([code, error]).toEqual([1, expect.stringContaining('Start the gateway once')]);
+    } finally {
+      rmSync(empty, { recursive: true });
+    }
+  });
+
   describe('keys', () => {
     it('are printed once, alone, so that a script can take them', async () => {
       const { code, out, error } = await run(['keys', 'create', '--name', 'search']);
