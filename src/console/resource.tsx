@@ -130,9 +130,7 @@ function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row,
         {...(Actions && { actions: (row: Row) => <Actions of={row} /> })}
       />
       {Below && <Below rows={rows} more={more} />}
-      {Make && address.has('new') ? (
-        <Make onClose={() => setQuery({ new: '' }, { replace: true })} />
-      ) : null}
+      {Make && <Made Make={Make} />}
       {open === undefined || Card !== undefined ? null : (
         <One
           key="open"
@@ -144,6 +142,13 @@ function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row,
       )}
     </>
   );
+}
+
+/** The form for a new one, where the address asks for it. */
+function Made({ Make }: { Make: ComponentType<Closable> }) {
+  return useRoute().query.has('new') ? (
+    <Make onClose={() => setQuery({ new: '' }, { replace: true })} />
+  ) : null;
 }
 
 function mayChoose<Row, One extends Row, F extends string, More>({
