@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 // Processes that tests start are not to find the settings of whoever runs them.
 process.env.ENV_FILE = '';
 
@@ -13,8 +15,9 @@ export default {
   testRunner: '<rootDir>/test/support/costs/runner.mjs',
   testSequencer: '<rootDir>/test/support/costs/sequencer.mjs',
   reporters: ['default', '<rootDir>/test/support/costs/reporter.mjs'],
+  // Suites of faults wait for half of their time: one more than there are cores.
+  maxWorkers: availableParallelism() + 1,
   // A process never lets go of the modules of the suites that it has run: it is replaced before they fill its heap.
-  maxWorkers: '100%',
   workerIdleMemoryLimit: '1GB',
   // What a failed test left open must not hold the run.
   forceExit: true,
