@@ -11,7 +11,7 @@ import { GatewayError, systemCode } from './core/errors.js';
 import { withDotEnv } from './config/dot-env.js';
 import { firstStart, welcome } from './process/first-start.js';
 import { MAX_WAITING } from './http/connections.js';
-import { EncryptionKeyError, openStore } from './assembly/open-store.js';
+import { EncryptionKeyError, openStore, UnfinishedImportError } from './assembly/open-store.js';
 import { StoreUnavailableError } from './store/store.js';
 import { onStopSignal } from './process/signals.js';
 import { createLogger } from './telemetry/log.js';
@@ -166,7 +166,7 @@ try {
   if (error instanceof ConfigError) {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = CONFIG_EXIT_CODE;
-  } else if (error instanceof EncryptionKeyError) {
+  } else if (error instanceof EncryptionKeyError || error instanceof UnfinishedImportError) {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = CONFIG_EXIT_CODE;
   } else if (error instanceof GatewayError) {

@@ -7,6 +7,7 @@ import { systemCode } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
 import { StoreUnavailableError, type KeyNote, type Store } from '../store/store.js';
 import { createVault, type Vault, type VaultKey } from '../store/vault.js';
+import { isHalfImported } from './moving.js';
 import { thisNode } from '../process/this-node.js';
 
 /**
@@ -69,6 +70,7 @@ async function startedOn(
   const noted = { untilMs: performance.now() + STARTING_MS };
   try {
     await answered(async () => {
+      if (await isHalfImported(store)) throw new UnfinishedImportError();
       noted.untilMs = performance.now() + STARTING_MS;
       // Before anything is looked at: of gateways that start at once, all but the first see one that came before.
       const note = { nodeId, name, marks: store.keyMarks() };
@@ -98,6 +100,10 @@ function checkedWhenWriting(store: Store): Store {
       await checkKey(store);
       return store.updateChannels(changes);
     },
+    async putRows(table, rows) {
+      if (table === 'channels') await checkKey(store);
+      return store.putRows(table, rows);
+    },
   };
 }
 
@@ -121,6 +127,17 @@ async function openDriver(
     file: storeFile(settings.dataDir),
     vault,
   });
+}
+
+/** The store has a part of an export. */
+export class UnfinishedImportError extends Error {
+  override readonly name = 'UnfinishedImportError';
+
+  constructor() {
+    super(
+      'This store has a part of an export: run the same "rerank-gateway import" again until it is done, or use an empty store.',
+    );
+  }
 }
 
 /** The credentials in the store are sealed with a key other than that of this process. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CONFIG_EXIT_CODE, ConfigError, mistakeWire } from '../config/mistakes.js';
 import { GatewayError } from '../core/errors.js';
@@ -16,9 +15,11 @@ import { addLoginCommands } from './login.js';
 import { addLogCommands } from './logs.js';
 import { addNodeCommands } from './nodes.js';
 import { addOverviewCommand } from './overview.js';
+import { releaseOf } from '../process/this-node.js';
 import { UsageError } from './errors.js';
 import { StoppedGatewayError } from '../client/client.js';
 import { type CliIo, type GlobalOptions } from './session.js';
+import { addMovingCommands } from './moving.js';
 import { addSpendCommand } from './spend.js';
 import { addPriceCommand } from './prices.js';
 import { addProbeCommand } from './probe.js';
@@ -62,7 +63,7 @@ function createProgram(io: CliIo): Command {
   const program = new Command('rerank-gateway');
   program
     .description('Keys, channels, tags, accounts, codes and logs of the rerank gateway.')
-    .version(version())
+    .version(releaseOf())
     .option('--config <path>', 'a YAML file, or a folder of YAML files (also: CONFIG)')
     .option('--json', 'print JSON, for scripts')
     .option('--url <url>', 'the gateway to talk to, if not the one of the saved login')
@@ -93,6 +94,7 @@ function createProgram(io: CliIo): Command {
   addPriceCommand(program, io);
   addConfigCommands(program, io);
   addEncryptionCommands(program, io);
+  addMovingCommands(program, io);
   return program;
 }
 
@@ -137,10 +139,4 @@ function explain(error: unknown): {
   }
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'refused', exitCode: REFUSED, message };
-}
-
-function version(): string {
-  // Two folders up from both src/cli and dist/cli.
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }

@@ -32,7 +32,7 @@ export function nodeName(machine: string, port: number, pid: number | undefined)
 }
 
 /** The running release, from the manifest beside `src` and `dist`. */
-function releaseOf(): string {
+export function releaseOf(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }

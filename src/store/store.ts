@@ -6,6 +6,7 @@ import type { ReplyStore } from './replies.js';
 import type { ExampleStore } from './examples.js';
 import type { EncryptionStore } from './encryption.js';
 import type { LogStore } from './logs.js';
+import type { MovingStore } from './moving.js';
 import type { NodeStore } from './nodes.js';
 import type { PlaceStore } from './places.js';
 import type { PriceStore } from './prices.js';
@@ -29,6 +30,7 @@ export type * from './redemption.js';
 export type * from './replies.js';
 export type * from './sessions.js';
 export type * from './logs.js';
+export type * from './moving.js';
 export type * from './nodes.js';
 export type * from './shares.js';
 export type * from './stats.js';
@@ -57,6 +59,7 @@ export interface Store
     ExampleStore,
     ReplyStore,
     LogStore,
+    MovingStore,
     NodeStore,
     StatsStore,
     ShareStore,

@@ -17,7 +17,7 @@ import type { Keys } from './keys.js';
 import { listOf, numberOf, pairsOf, run, SCRIPTS, textOf } from './scripts.js';
 
 /** Numbers have leading zeros, as the script that makes them says. */
-const NUMBER_DIGITS = 15;
+export const NUMBER_DIGITS = 15;
 /** How many entries are dropped in one step. */
 const CHUNK = 1_000;
 /** How many entries a search looks at in one step, which takes Redis about a millisecond. */
@@ -456,20 +456,20 @@ function and<T>(filter: Filter<T> | undefined, also: Filter<T>): Filter<T> {
 }
 
 /** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */
-function usageOf(json: string): UsageEntry {
+export function usageOf(json: string): UsageEntry {
   const stored = JSON.parse(json) as UsageEntry;
   const { atMs, detail } = stored;
   return { atMs, ...usageMembersOf(stored), ...(detail === undefined ? {} : { detail }) };
 }
 
-function refusedOf(json: string): RefusedEntry {
+export function refusedOf(json: string): RefusedEntry {
   const stored = JSON.parse(json) as RefusedEntry;
   const { userId, tokenId, tokenName, model, address } = stored;
   return { ...stored, userId, tokenId, tokenName, model, address };
 }
 
 /** Restores the undefined members that JSON drops, since they are part of the type. */
-function auditOf(json: string): AuditEntry {
+export function auditOf(json: string): AuditEntry {
   const stored = JSON.parse(json) as AuditEntry;
   const { actorId, address } = stored;
   return { ...stored, actorId, address };

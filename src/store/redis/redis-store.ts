@@ -9,6 +9,7 @@ import { openDuties } from './duties.js';
 import { openExamples } from './examples.js';
 import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
+import { openMoving } from './moving/moving.js';
 import { openNodes } from './nodes.js';
 import { openRedemption } from './redemption.js';
 import { openSessions } from './sessions.js';
@@ -62,6 +63,7 @@ export async function openRedisStore({
     ...openSessions(connection, keys),
     ...openAccounts(connection, keys),
     ...openLogs(connection, keys),
+    ...openMoving(connection, keys, vault),
     ...openNodes(connection, keys),
     ...openDuties(connection, keys),
     ...openExamples(connection, keys),

@@ -260,7 +260,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
 }
 
 /** Rate, places and budget are stored next to the JSON for scripts that need them on every request. */
-function policyFields(policy: Token['policy']): (string | number)[] {
+export function policyFields(policy: Token['policy']): (string | number)[] {
   return [
     ...['policy', JSON.stringify(policy)],
     ...['rate', policy.rateLimit, 'places', policy.maxConcurrency],

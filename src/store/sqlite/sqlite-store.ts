@@ -7,6 +7,7 @@ import { openDuties } from './duties.js';
 import { openExamples } from './examples.js';
 import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
+import { openMoving } from './moving.js';
 import { openNodes } from './nodes.js';
 import { openDatabase } from './open.js';
 import { openRedemption } from './redemption.js';
@@ -55,6 +56,7 @@ export function openSqliteStore({
     ...openSessions(database),
     ...openAccounts(database),
     ...openLogs(database),
+    ...openMoving(database, vault),
     ...openNodes(database),
     ...openDuties(database),
     ...openExamples(database),

@@ -1,0 +1,139 @@
+import { credentialsIn, credentialsText, inParts, lockedChannel } from '../../moved-rows.js';
+import { IMPORT_STATE, type MovedRow } from '../../moving.js';
+import { StoreUnavailableError } from '../../store.js';
+import { openCredentials, type Vault } from '../../vault.js';
+import { versionMark } from '../../version.js';
+import { storedChannelOf, switchOf, type StoredChannel } from '../channel-records.js';
+import { run, SCRIPTS } from '../scripts.js';
+import { fieldsFrom, memberOf, rowOf, type FieldSpec, type Moved, type Mover } from './rows.js';
+
+const EXAMPLE: readonly FieldSpec[] = [
+  ['user_id', 'user', 0],
+  ['name', 'name', ''],
+  ['shared', 'shared', 0],
+  ['created_time', 'created', 0],
+  ['content', 'content', ''],
+];
+
+type SettingTable = 'secrets' | 'channels' | 'tag_switches' | 'price_lists' | 'examples';
+
+/** What people set up: channels, switches, prices, examples; and the secrets that gateways share. */
+export function movedSettings({
+  connection,
+  keys,
+  vault,
+  hashAt,
+  each,
+}: Mover): Readonly<Record<SettingTable, Moved>> {
+  const { client, answer } = connection;
+
+  const channels: Moved = {
+    async *rows() {
+      const records = Object.entries(await answer(client.hgetall(keys.channelRecords)));
+      yield* inParts(
+        records
+          .map(([id, record]) => channelRow(vault, Number(id), storedChannelOf(record)))
+          .sort((one, other) => Number(one.id) - Number(other.id)),
+      );
+    },
+    async put(rows) {
+      const edits = rows.flatMap((row) => [Number(row.id), channelRecord(vault, row)]);
+      const version = (await answer(client.get(keys.channelsVersion))) ?? '0';
+      const places = [keys.channelsVersion, keys.channelRecords, keys.channelsLog];
+      const args = [version, versionMark(), keys.channelsChanged, ...edits];
+      if ((await run(connection, SCRIPTS.changeChannels, places, args)) === null) {
+        throw new StoreUnavailableError('Something else changes the channels of this store.');
+      }
+    },
+  };
+
+  const switches: Moved = {
+    async *rows() {
+      const records = Object.values(await answer(client.hgetall(keys.channelSwitches)));
+      const rows = records.map((record) => {
+        const { disabled, ...rest } = switchOf(record);
+        return rowOf({ ...rest, disabled: Number(disabled) });
+      });
+      yield rows.sort((one, other) => (String(one.tag) < String(other.tag) ? -1 : 1));
+    },
+    put: (rows) =>
+      each(rows, ({ disabled, ...row }) => {
+        const record = JSON.stringify({ ...memberOf(row), disabled: disabled === 1 });
+        const places = [keys.channelsVersion, keys.channelSwitches, keys.channelsLog];
+        const args = [versionMark(), keys.channelsChanged, String(row.tag), record];
+        return [run(connection, SCRIPTS.changeSwitch, places, args)];
+      }),
+  };
+
+  const prices: Moved = {
+    async *rows() {
+      const records = await answer(client.lrange(keys.prices, 0, -1));
+      yield records.map((record, index) => {
+        const blank = record.indexOf(' ');
+        return {
+          id: index + 1,
+          at_ms: Number(record.slice(0, blank)),
+          prices: record.slice(blank + 1),
+        };
+      });
+    },
+    async put(rows) {
+      const there = new Set(await answer(client.lrange(keys.prices, 0, -1)));
+      const records = rows.map((row) => `${row.at_ms} ${row.prices}`);
+      const missing = records.filter((record) => !there.has(record));
+      if (missing.length > 0) await answer(client.rpush(keys.prices, ...missing));
+    },
+  };
+
+  const secrets: Moved = {
+    async *rows() {
+      const all = Object.entries(await answer(client.hgetall(keys.secrets)));
+      yield all.filter(([name]) => name !== IMPORT_STATE).map(([name, value]) => ({ name, value }));
+    },
+    put: (rows) =>
+      each(rows, ({ name, value }) => [client.hset(keys.secrets, String(name), String(value))]),
+  };
+
+  const examples: Moved = {
+    async *rows() {
+      const last = Number((await answer(client.get(`${keys.examples}:seq`))) ?? 0);
+      for (const ids of inParts(Array.from({ length: last }, (_, index) => index + 1))) {
+        const found = await Promise.all(
+          ids.map(async (id) => {
+            const row = await hashAt(`${keys.examples}:${id}`, EXAMPLE);
+            return row && { id, ...row };
+          }),
+        );
+        yield found.filter((row) => row !== undefined);
+      }
+    },
+    put: (rows) =>
+      each(rows, ({ id, ...row }) => [
+        client.hset(`${keys.examples}:${id}`, ...fieldsFrom('examples', row, EXAMPLE)),
+        client.sadd(`${keys.examples}:of:${row.user_id}`, `${id}`),
+        ...(row.shared === 1 ? [client.sadd(`${keys.examples}:shared`, `${id}`)] : []),
+      ]),
+  };
+
+  return { secrets, channels, tag_switches: switches, price_lists: prices, examples };
+}
+
+function channelRow(vault: Vault, id: number, stored: StoredChannel): MovedRow {
+  const { name, tag, status, declaredStatus, origin, sealed, ...definition } = stored;
+  const { credentials, locked } = openCredentials(vault, sealed);
+  if (locked) throw lockedChannel(name);
+  return {
+    ...{ id, name, tag: tag ?? null, status, declared_status: declaredStatus ?? null, origin },
+    credentials: credentialsText(credentials),
+    definition: JSON.stringify(definition),
+  };
+}
+
+function channelRecord(vault: Vault, row: MovedRow): string {
+  const { name, tag, status, declared_status: declaredStatus, origin, credentials } = row;
+  return JSON.stringify({
+    ...(JSON.parse(String(row.definition)) as object),
+    ...{ name, tag: tag ?? undefined, status, declaredStatus: declaredStatus ?? undefined, origin },
+    sealed: vault.seal(credentialsIn(credentials)),
+  });
+}
