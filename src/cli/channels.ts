@@ -13,6 +13,7 @@ import {
   type ChannelOptions,
   type CreateOptions,
 } from './channel-options.js';
+import { channelFile } from './channel-file.js';
 import { retag, switchAll } from './channel-batches.js';
 import { describe, describeTest, effective, inEffect, modelsText, STATUS } from './channel-text.js';
 import { RefusedError, UsageError } from './errors.js';
@@ -147,6 +148,20 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .argument('<channel>', CHANNEL_ARGUMENT)
     .option('-y, --yes', 'do not ask for confirmation')
     .action(onGateway(io, remove));
+
+  channels
+    .command('export')
+    .description('print channels, switches and prices as a configuration file, without credentials')
+    .addHelpText('after', '\nExample:\n  rerank-gateway channels export > gateway.yaml')
+    .action(
+      onGateway(io, async (session) => {
+        const listed = await listChannels(session.client, { sort: 'id' });
+        const tags = await session.client.call('listTags');
+        const prices = await session.client.call('listPrices');
+        const file = { channels: listed, tags, prices };
+        session.show(file, channelFile(file));
+      }),
+    );
 
   channels
     .command('providers')

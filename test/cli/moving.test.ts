@@ -1,0 +1,126 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openStore } from '../../src/assembly/open-store.js';
+import { runCli } from '../../src/cli/program.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { createUser, newChannel, newToken, sha256, T0 } from '../store/contract/harness.js';
+import { Secret } from '../../src/core/secret.js';
+
+let folder = '';
+let env: Record<string, string> = {};
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-moving-'));
+  env = {
+    ...{ DATA_DIR: join(folder, 'old'), ENCRYPTION_KEY: 'the key of the old house' },
+    RERANK_GATEWAY_PASSPHRASE: 'a passphrase',
+  };
+  const store = await openStore(loadConfig({ env }).store);
+  const userId = await createUser(store, { username: 'root', role: 100 });
+  await store.createToken(newToken(userId, { name: 'prod', keyHash: sha256('the key') }), T0);
+  await store.createChannel(
+    newChannel({
+      ...{ name: 'eu 1', tag: 'hosted', weight: 7, models: { a: 'a', b: 'c' } },
+      credentials: { apiKey: new Secret('key-alpha\nkey-beta') },
+    }),
+  );
+  await store.createChannel(
+    newChannel({
+      ...{ name: 'tei', provider: 'tei', baseUrl: 'http://127.0.0.1:9/', credentials: {} },
+      status: 2,
+    }),
+  );
+  const off = { tag: 'hosted', disabled: true, reason: 'a test', changedTime: 1 };
+  await store.setTagSwitch({ ...off, changedBy: undefined });
+  await store.close();
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+async function run(args: readonly string[], more: Record<string, string> = {}) {
+  const [out, error]: [string[], string[]] = [[], []];
+  const code = await runCli(args, {
+    env: { ...env, ...more },
+    ...{ user: 'alice', now: () => T0, ask: undefined, readInput: () => Promise.resolve('') },
+    writeOut: (text) => out.push(text),
+    writeError: (text) => error.push(text),
+  });
+  return { code, out: out.join(''), error: error.join('') };
+}
+
+describe('export and import', () => {
+  const newHouse = (): Record<string, string> => ({
+    ...{ DATA_DIR: join(folder, 'new'), ENCRYPTION_KEY: 'another key' },
+  });
+
+  it('fill another store, whose key seals the credentials anew', async () => {
+    const file = join(folder, 'house.ndjson');
+
+    const written = await run(['export', file]);
+    const read = await run(['import', file], newHouse());
+    const again = await run(['import', file, '--json'], newHouse());
+
+    expect(written).toMatchObject({ code: 0, error: '' });
+    expect(written.out).toContain('Exported 1 account, 1 key, 0 codes, 2 channels');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).not.toMatch(/key-alpha|key-beta/);
+    expect(read).toMatchObject({ code: 0, error: '' });
+    expect(JSON.parse(again.out)).toMatchObject({ users: 1, tokens: 1, channels: 2 });
+    const store = await openStore(loadConfig({ env: { ...env, ...newHouse() } }).store);
+    try {
+      expect((await store.findToken(sha256('the key')))?.token.name).toBe('prod');
+      const { channels, locked } = await store.loadChannels();
+      expect([channels[0]?.credentials.apiKey?.reveal(), locked.size]).toEqual([
+        'key-alpha\nkey-beta',
+        0,
+      ]);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('say what is wrong, and write nothing', async () => {
+    const file = join(folder, 'house.ndjson');
+    const unsealed = await run(['export', file], { RERANK_GATEWAY_PASSPHRASE: '' });
+    await run(['export', file]);
+    const twice = await run(['export', file]);
+    const wrong = await run(['import', file], {
+      ...newHouse(),
+      RERANK_GATEWAY_PASSPHRASE: 'another',
+    });
+    const half = join(folder, 'half.ndjson');
+    writeFileSync(half, readFileSync(file, 'utf8').split('\n').slice(0, 5).join('\n'));
+    const cut = await run(['import', half], newHouse());
+
+    expect(unsealed).toMatchObject({ code: 2, error: expect.stringContaining('passphrase') });
+    expect(twice).toMatchObject({ code: 1, error: 'The file exists: name a new one.\n' });
+    expect(wrong).toMatchObject({ code: 1, error: expect.stringContaining('not the one') });
+    expect(cut).toMatchObject({ code: 1, error: expect.stringContaining('in the middle') });
+    const { store } = loadConfig({ env: { ...env, ...newHouse() } });
+    await expect(openStore(store, { asGateway: true })).rejects.toThrow('a part of an export');
+  });
+});
+
+describe('channels export', () => {
+  it('prints a file that declares the same channels and switches', async () => {
+    const { code, out } = await run(['channels', 'export', '--local']);
+    const file = join(folder, 'gateway.yaml');
+    writeFileSync(file, out);
+
+    const keys = { EU_1_API_KEY_1: 'key-alpha', EU_1_API_KEY_2: 'key-beta' };
+    const { channels, tags } = loadConfig({ env: { ...env, ...keys, CONFIG: file } });
+
+    expect(code).toBe(0);
+    expect(out).not.toMatch(/key-alpha|key-beta|priority/);
+    expect(tags).toEqual([{ tag: 'hosted', disabled: true, reason: 'a test' }]);
+    expect(channels?.map(({ declared }) => declared)).toMatchObject([
+      { name: 'eu 1', provider: 'cohere', weight: 7, models: { a: 'a', b: 'c' }, tag: 'hosted' },
+      { name: 'tei', baseUrl: 'http://127.0.0.1:9', status: 2 },
+    ]);
+    expect(channels?.[0]?.credentials.apiKey?.reveal()).toBe('key-alpha\nkey-beta');
+  });
+});
