@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { ENVIRONMENT_SETTINGS, loadConfig } from '../src/config/load-config.js';
+import { loadConfig } from '../src/config/load-config.js';
+import { ENVIRONMENT_SETTINGS } from '../src/config/settings.js';
 
 interface Service {
   readonly image?: string;

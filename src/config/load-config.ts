@@ -7,20 +7,14 @@ import { checkDuplicates, ConfigError, foremost, MistakeList } from './mistakes.
 import { looseEnds, type LooseEnd } from './references.js';
 import { modelRulesOf } from './rules.js';
 import { FILE_SCHEMA, type FilePrice, type FileSettings } from './schema.js';
-import type {
-  Config,
-  GatewaySettings,
-  LogSettings,
-  ServerSettings,
-  StoreSettings,
-  TrafficSettings,
-} from './values.js';
+import { groupValues, type SettingGroup } from './setting.js';
+import { ENVIRONMENT_SETTINGS, SETTINGS } from './settings.js';
+import type { Config } from './values.js';
 import { slips } from './slips.js';
 import { namesAt, sayMistake } from './words.js';
 import { DEFAULT_PRICE, type Price } from '../core/quota.js';
-import { camelKeys, isRecord, mapValues } from '../core/records.js';
+import { camelCase, isRecord, mapValues, own } from '../core/records.js';
 import { Secret } from '../core/secret.js';
-import type { AccountSettings } from '../management/accounts.js';
 
 export interface ConfigSources {
   readonly env: Environment;
@@ -29,36 +23,6 @@ export interface ConfigSources {
   /** Where to look for the default file. */
   readonly folder?: string;
 }
-
-/** The settings that the environment may give, by variable; it overrides every file. */
-export const ENVIRONMENT_SETTINGS: Readonly<Record<string, readonly [string, string]>> = {
-  PUBLIC_URL: ['server', 'public_url'],
-  HOST: ['server', 'host'],
-  PORT: ['server', 'port'],
-  WORKERS: ['server', 'workers'],
-  HTTP2: ['server', 'http2'],
-  TRUSTED_PROXIES: ['server', 'trusted_proxies'],
-  REDIS_URL: ['store', 'redis_url'],
-  REDIS_PREFIX: ['store', 'redis_prefix'],
-  DATA_DIR: ['store', 'data_dir'],
-  ENCRYPTION_KEY: ['store', 'encryption_key'],
-  ENCRYPTION_KEYS: ['store', 'encryption_keys'],
-  DEFAULT_MODEL: ['gateway', 'default_model'],
-  LOG_LEVEL: ['log', 'level'],
-  METRICS_TOKEN: ['metrics', 'token'],
-  METRICS_ALLOW_IPS: ['metrics', 'allow_ips'],
-  HSTS_MAX_AGE_S: ['server', 'hsts_max_age_s'],
-  ROOT_USERNAME: ['root', 'username'],
-  ROOT_PASSWORD: ['root', 'password'],
-  REGISTRATION: ['accounts', 'registration'],
-  SMTP_URL: ['mail', 'smtp_url'],
-  MAIL_FROM: ['mail', 'from'],
-  ALERTS_WEBHOOK_URL: ['alerts', 'webhook_url'],
-  ALERTS_WEBHOOK_SECRET: ['alerts', 'webhook_secret'],
-};
-
-/** Settings that a variable gives as a comma-separated list. */
-const LISTS: ReadonlySet<string> = new Set(['trusted_proxies', 'allow_ips']);
 
 const DEFAULT_FILE = join('config', 'gateway.yaml');
 
@@ -87,7 +51,7 @@ export function checkConfig(sources: ConfigSources): Config {
  * in the environment of the gateway, do not concern the command.
  * @throws ConfigError with every mistake in these groups, and every group that does not exist.
  */
-export function loadGroups<Group extends keyof Config & keyof FileSettings>(
+export function loadGroups<Group extends keyof Config>(
   sources: ConfigSources,
   groups: readonly Group[],
 ): Pick<Config, Group> {
@@ -132,43 +96,17 @@ function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
   checkDuplicates(raw.values.tags, 'tags', 'tag', mistakes);
   const read = result.error === undefined ? result.value.channels : undefined;
   const channels = readChannels(raw.values, mistakes, read);
-  const server = result.error === undefined ? result.value.server : undefined;
-  if (server !== undefined && server.body_limit_bytes > server.max_in_flight_bytes) {
+  const groups = result.error === undefined ? groupsOf(result.value) : undefined;
+  if (groups !== undefined && groups.server.bodyLimitBytes > groups.server.maxInFlightBytes) {
     const path = ['server', 'max_in_flight_bytes'];
     mistakes.add(path, 'is less than body_limit_bytes, so the largest body would never fit');
   }
   for (const { path, message } of further) mistakes.add(path, message);
-  if (result.error !== undefined || mistakes.all.length > 0) throw new ConfigError(mistakes.all);
-  const settings = result.value;
+  if (groups === undefined || mistakes.all.length > 0) throw new ConfigError(mistakes.all);
+  const settings = result.value as FileSettings;
   return freeze({
-    server: camelKeys(settings.server) as unknown as ServerSettings,
-    store: {
-      ...(camelKeys(settings.store) as unknown as StoreSettings),
-      redisUrl: toSecret(settings.store.redis_url),
-      encryptionKey: toSecret(settings.store.encryption_key),
-      encryptionKeys: toSecret(settings.store.encryption_keys),
-    },
-    gateway: camelKeys(settings.gateway) as unknown as GatewaySettings,
-    traffic: camelKeys(settings.traffic) as unknown as TrafficSettings,
+    ...groups,
     models: modelRulesOf(settings.models),
-    log: camelKeys(settings.log) as unknown as LogSettings,
-    metrics: {
-      enabled: settings.metrics.enabled,
-      token: toSecret(settings.metrics.token),
-      allowIps: settings.metrics.allow_ips,
-    },
-    console: { ...settings.console },
-    root: { ...settings.root, password: toSecret(settings.root.password) },
-    accounts: camelKeys(settings.accounts) as unknown as AccountSettings,
-    alerts: {
-      webhookUrl: toSecret(settings.alerts.webhook_url),
-      webhookSecret: toSecret(settings.alerts.webhook_secret),
-    },
-    mail: {
-      smtpUrl: toSecret(settings.mail.smtp_url),
-      from: settings.mail.from,
-      outboxDir: settings.mail.outbox_dir,
-    },
     callers: {
       aliases: settings.callers.aliases,
       anonymous:
@@ -206,8 +144,8 @@ function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSetti
     const value = env[variable];
     // Compose files turn a variable that is not set into an empty one.
     if (value === undefined || value === '') continue;
-    const list = LISTS.has(setting[1]);
-    raw.put(setting, list ? value.split(',') : value, `environment ${variable}`);
+    const isList = Array.isArray(fallbackOf(setting));
+    raw.put(setting, isList ? value.split(',') : value, `environment ${variable}`);
   }
   if (isRecord(raw.values.server) && raw.values.server.workers === 'auto') {
     raw.values.server.workers = availableParallelism();
@@ -215,8 +153,17 @@ function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSetti
   return raw;
 }
 
-function toSecret(value: string | undefined): Secret | undefined {
-  return value === undefined ? undefined : new Secret(value);
+/** The plain settings, as the program has them. */
+function groupsOf(settings: FileSettings): Pick<Config, keyof typeof SETTINGS> {
+  const names = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[];
+  return Object.fromEntries(
+    names.map((name) => [name, groupValues(SETTINGS[name], settings[name])]),
+  ) as unknown as Pick<Config, keyof typeof SETTINGS>;
+}
+
+function fallbackOf([group, name]: readonly [string, string]): unknown {
+  const rows: SettingGroup | undefined = own<SettingGroup>(SETTINGS, group);
+  return rows?.[camelCase(name)]?.fallback;
 }
 
 function toPrice(price: FilePrice): Price {

@@ -9,12 +9,12 @@ import { ConfigError } from '../../src/config/mistakes.js';
 import { printConfig } from '../../src/config/print.js';
 import {
   checkConfig,
-  ENVIRONMENT_SETTINGS,
   loadConfig,
   loadCredentials,
   loadGroups,
   type ConfigSources,
 } from '../../src/config/load-config.js';
+import { ENVIRONMENT_SETTINGS, SETTINGS } from '../../src/config/settings.js';
 import type { Config } from '../../src/config/values.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../../src/core/channel.js';
 
@@ -737,21 +737,10 @@ describe('the files of the repository', () => {
   it('show every setting with its default, and every variable', () => {
     const example = loadConfig({ env: COHERE, configPath: 'config/gateway.example.yaml' });
     const defaults = loadConfig({ env: {}, folder });
-    const { server, store, log, metrics, root, accounts, mail } = example;
-
-    expect({ server, store, log, metrics, root, accounts, mail }).toEqual({
-      server: defaults.server,
-      store: defaults.store,
-      log: defaults.log,
-      metrics: defaults.metrics,
-      root: defaults.root,
-      accounts: defaults.accounts,
-      mail: defaults.mail,
-    });
-    expect({ ...example.gateway, defaultModel: undefined }).toEqual({
-      ...defaults.gateway,
-      defaultModel: undefined,
-    });
+    for (const group of Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]) {
+      expect(example[group]).toEqual(defaults[group]);
+    }
+    expect(example.models.fallback).toEqual(defaults.models.fallback);
     expect(example.prices.fallback).toEqual(defaults.prices.fallback);
   });
 });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { PAGES_WITH_TABLES, renderTables } from '../support/member-docs.js';
+import { SETTINGS } from '../../src/config/settings.js';
+import { EXAMPLE, PAGES_WITH_TABLES, renderExample, renderTables } from '../support/member-docs.js';
 
 describe('the tables of', () => {
   it.each(PAGES_WITH_TABLES.map((page) => [basename(page), page]))(
@@ -10,4 +11,13 @@ describe('the tables of', () => {
       expect(readFileSync(page, 'utf8')).toBe(await renderTables(page));
     },
   );
+
+  it('the example are current, and it has every setting', async () => {
+    const example = readFileSync(EXAMPLE, 'utf8');
+
+    expect(example).toBe(await renderExample());
+    for (const group of Object.keys(SETTINGS)) {
+      expect(example).toContain(`# settings of ${group}: npm run docs:tables`);
+    }
+  });
 });

@@ -4,6 +4,8 @@ import { format, resolveConfig } from 'prettier';
 import { CHANNEL_MEMBERS } from '../../src/core/channel-members.js';
 import type { MemberSpec, MemberSpecs } from '../../src/core/members.js';
 import { RULE_ROWS } from '../../src/core/model-rules.js';
+import { SETTINGS } from '../../src/config/settings.js';
+import type { Setting, SettingGroup } from '../../src/config/setting.js';
 import { snakeCase } from '../../src/core/records.js';
 import { TOKEN_MEMBERS } from '../../src/core/token-members.js';
 import { DIALECTS } from '../../src/ingress/index.js';
@@ -18,6 +20,9 @@ const TABLES: Readonly<Record<string, () => string>> = {
   'names of the forms': formNames,
 };
 
+/** The example of a configuration file, whose settings stand between comments too. */
+export const EXAMPLE = fileURLToPath(new URL('../../config/gateway.example.yaml', import.meta.url));
+
 export const PAGES_WITH_TABLES: readonly string[] = [
   'api.md',
   'clients.md',
@@ -30,7 +35,7 @@ export async function renderTables(path: string): Promise<string> {
   const page = readFileSync(path, 'utf8').replace(
     /(<!-- ([^:>]+): `npm run docs:tables` -->\n)[^]*?(<!-- end -->)/g,
     (_, begin: string, name: string, end: string) => {
-      const table = TABLES[name];
+      const table = TABLES[name] ?? settingsTable(name);
       if (table === undefined) throw new Error(`${path} asks for an unknown table: ${name}`);
       return `${begin}\n${table()}\n\n${end}`;
     },
@@ -108,4 +113,81 @@ function table(heading: readonly string[], rows: readonly (readonly string[])[])
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
   return [line(heading), line(heading.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** The table of `settings of <groups>`, or of those in a group whose names begin with one of some words: `settings of a (b, c)`. */
+function settingsTable(name: string): (() => string) | undefined {
+  const [, listed, words = ''] = /^settings of ([\w, ]+?)(?: \(([\w, ]+)\))?$/.exec(name) ?? [];
+  if (listed === undefined) return undefined;
+  const groups = listed.split(', ');
+  const begins = words.split(', ');
+  return () => {
+    const rows = groups.flatMap((group) =>
+      rowsOf(group)
+        .filter(([setting]) => begins.some((word) => setting.startsWith(word)))
+        .map(([setting, row]) => [
+          `\`${groups.length > 1 ? `${group}.` : ''}${setting}\``,
+          shownDefault(row),
+          row.variable === undefined ? '' : `\`${row.variable}\``,
+          row.help,
+        ]),
+    );
+    return table(['Setting', 'Default', 'Variable', 'Meaning'], rows);
+  };
+}
+
+/** The settings of a group by their names in a file. */
+function rowsOf(group: string): readonly (readonly [string, Setting<unknown>])[] {
+  const rows = (SETTINGS as Readonly<Record<string, SettingGroup>>)[group];
+  if (rows === undefined) throw new Error(`There is no group of settings "${group}".`);
+  return Object.entries(rows).map(([name, row]) => [snakeCase(name), row]);
+}
+
+function shownDefault({ shown, fallback }: Setting<unknown>): string {
+  if (shown !== undefined) return shown;
+  if (fallback === undefined || (Array.isArray(fallback) && fallback.length === 0)) return 'none';
+  return codes((Array.isArray(fallback) ? fallback : [fallback]).map(String));
+}
+
+const YAML_WIDTH = 118;
+
+/** The example as it should be: each group of settings between its comments, with its defaults. */
+export async function renderExample(): Promise<string> {
+  const text = readFileSync(EXAMPLE, 'utf8').replace(
+    /(# settings of (\w+): npm run docs:tables\n)[^]*?(# end\n)/g,
+    (_, begin: string, group: string, end: string) => {
+      const lines =
+        group === 'models'
+          ? RULE_ROWS.flatMap(yamlRule)
+          : [`${group}:`, ...rowsOf(group).flatMap(yamlSetting)];
+      return `${begin}${lines.join('\n')}\n${end}`;
+    },
+  );
+  return format(text, { ...(await resolveConfig(EXAMPLE)), parser: 'yaml' });
+}
+
+function yamlRule(row: (typeof RULE_ROWS)[number]): string[] {
+  const choices = row.type === 'choice' ? `: ${row.choices.join(', ')}` : '';
+  return yamlLines('    ', snakeCase(row.name), row.default, row.help + choices);
+}
+
+function yamlSetting([name, row]: readonly [string, Setting<unknown>]): string[] {
+  const { fallback, variable, help } = row;
+  const meaning = variable === undefined ? help : `[${variable}] ${help}`;
+  const given = fallback ?? (variable === undefined ? undefined : `\${${variable}:-}`);
+  return yamlLines('  ', name, given, meaning);
+}
+
+/** A setting with its comment: behind it, or above where that would be too long. One without a value is a comment itself. */
+function yamlLines(indent: string, name: string, value: unknown, help: string): string[] {
+  const comment = `# ${help.replaceAll('`', '').replace(/\[([^\]]+)\]\(([^)]+)\)/g, '$1')}`;
+  const written = value === undefined ? `# ${name}:` : `${name}: ${yamlValue(value)}`;
+  const line = `${indent}${written} ${comment}`;
+  return line.length <= YAML_WIDTH ? [line] : [`${indent}${comment}`, `${indent}${written}`];
+}
+
+function yamlValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((each) => yamlValue(each)).join(', ')}]`;
+  const text = String(value);
+  return typeof value === 'string' && /^::|:$|^$/.test(text) ? `'${text}'` : text;
 }
