@@ -18,8 +18,13 @@ export function camelKeys<T>(members: Readonly<Record<string, T>>): Record<strin
   return renamed(members, camelCase);
 }
 
-export function camelCase(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+export type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+
+export function camelCase<S extends string>(name: S): CamelCase<S> {
+  // The type does the same.
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) as CamelCase<S>;
 }
 
 function renamed<T>(
