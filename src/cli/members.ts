@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { snakeCase } from '../core/records.js';
-import type { BudgetUseWire } from '../shapes/budget.js';
+import type { BUDGET_USE } from '../shapes/budget.js';
+import type { ObjectOf } from '../shapes/shape.js';
 import type { MembersWire } from '../shapes/members.js';
 import { memberMistake, type MemberSpec, type MemberSpecs } from '../core/members.js';
 import { amount, moment } from './text.js';
@@ -48,7 +49,7 @@ export function memberFacts<T extends MemberSpecs>(
 }
 
 /** How a budget stands, for people; nothing without a budget. */
-export function budgetFacts(use: BudgetUseWire): [string, string][] {
+export function budgetFacts(use: ObjectOf<typeof BUDGET_USE>): [string, string][] {
   if (use.budget_renews_at === null) return [];
   return [
     ['budget spent', amount(use.budget_spent)],

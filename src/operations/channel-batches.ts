@@ -1,41 +1,16 @@
-import Joi from 'joi';
 import { deleteChannels, editChannels, switchChannels } from '../management/channels.js';
 import { TAG, textOf } from '../shapes/channel.js';
-import { REQUIRED_COUNT } from '../shapes/counts.js';
+import { COUNT } from '../shapes/counts.js';
 import { STATUS } from '../shapes/user.js';
-import { IN_FORCE, type InForceWire } from '../shapes/in-force.js';
+import { IN_FORCE } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import { ID } from '../shapes/lists.js';
 import { defineOperation, type OperationDeps } from './operation.js';
 import { because, IDS, REASON } from './reason.js';
+import { arrayOf, shape, type Of } from '../shapes/shape.js';
 
-interface BatchBody {
-  ids: number[];
-  reason?: string;
-}
-
-interface RetagBody extends BatchBody {
-  tag: string | null;
-}
-
-interface SwitchBody extends BatchBody {
-  status: 1 | 2;
-}
-
-interface SwitchedWire extends ManyWire {
-  auto_disabled: number[];
-}
-
-interface ManyWire extends InForceWire {
-  ids: number[];
-  count: number;
-}
-
-const MANY = Joi.object<ManyWire, true>({
-  ids: Joi.array().items(ID).required(),
-  count: REQUIRED_COUNT,
-  ...IN_FORCE,
-});
+const MANY = shape({ ids: arrayOf(ID), count: COUNT, ...IN_FORCE });
+type ManyWire = Of<typeof MANY>;
 
 const removeMany = defineOperation({
   id: 'deleteChannels',
@@ -46,7 +21,7 @@ const removeMany = defineOperation({
   description:
     'Skips those that do not exist. If one of them is in the configuration, none is deleted.',
   access: 'admin',
-  body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
+  body: shape({ ids: IDS, reason: REASON }),
   reply: MANY,
   errors: ['conflict'],
   async handler({ deps, body, actor }) {
@@ -62,11 +37,7 @@ const retag = defineOperation({
   area: 'channels',
   summary: 'Give many channels another tag in one write',
   access: 'admin',
-  body: Joi.object<RetagBody, true>({
-    ids: IDS.required(),
-    tag: TAG.required(),
-    reason: REASON,
-  }),
+  body: shape({ ids: IDS, tag: TAG, reason: REASON }),
   reply: MANY,
   errors: ['not_found', 'conflict'],
   async handler({ deps, body, actor }) {
@@ -84,17 +55,8 @@ const switchMany = defineOperation({
   description:
     'Including those in the configuration. `ids` in the reply are those whose status changed, so that switching them back is the exact undo; those of them that the gateway itself had disabled are in `auto_disabled`.',
   access: 'admin',
-  body: Joi.object<SwitchBody, true>({
-    ids: IDS.required(),
-    status: STATUS.required(),
-    reason: REASON,
-  }),
-  reply: Joi.object<SwitchedWire, true>({
-    ids: Joi.array().items(ID).required(),
-    count: REQUIRED_COUNT,
-    auto_disabled: Joi.array().items(ID).required(),
-    ...IN_FORCE,
-  }),
+  body: shape({ ids: IDS, status: STATUS, reason: REASON }),
+  reply: shape({ ids: arrayOf(ID), count: COUNT, auto_disabled: arrayOf(ID), ...IN_FORCE }),
   errors: ['not_found', 'conflict'],
   async handler({ deps, body: { ids, status, reason }, actor }) {
     const write = await switchChannels(deps, ids, status === 1, because(actor, reason));

@@ -1,43 +1,23 @@
 import Joi from 'joi';
 import type { ChannelDraft } from '../management/channel-edits.js';
-import {
-  CHANNEL_BODY,
-  channelEdit,
-  modelMap,
-  MODELS,
-  SECRET,
-  SETTING,
-  type ChannelBody,
-  type Models,
-  type SettingValue,
-} from '../shapes/channel.js';
+import { CHANNEL_BODY, channelEdit, modelMap, MODELS, SECRET, SETTING } from '../shapes/channel.js';
 import { STATUS } from '../shapes/user.js';
-import { mapOf } from '../shapes/lists.js';
 import { REASON } from './reason.js';
-
-/** What a new channel is made from, or a draft of one is tried with. */
-export interface CreateBody extends ChannelBody {
-  name: string;
-  provider: string;
-  models: Models;
-  credentials?: Record<string, string>;
-  settings?: Record<string, SettingValue>;
-  status: 1 | 2;
-  reason?: string;
-}
+import { mapOf, partial, type ObjectOf } from '../shapes/shape.js';
 
 export const NAME = Joi.string().max(1_024);
 
+/** What a new channel is made from, or a draft of one is tried with. */
 export const CREATE_BODY = {
   ...CHANNEL_BODY,
-  name: NAME.required(),
-  provider: NAME.required(),
-  models: MODELS.required(),
-  credentials: mapOf<string>(SECRET),
-  settings: mapOf<SettingValue>(SETTING),
+  name: NAME,
+  provider: NAME,
+  models: MODELS,
+  ...partial({ credentials: mapOf(SECRET), settings: mapOf(SETTING) }),
   status: STATUS.default(1),
   reason: REASON,
 };
+type CreateBody = ObjectOf<typeof CREATE_BODY>;
 
 export function draftOf(body: CreateBody): ChannelDraft {
   const { name, provider, models: served, settings = {} } = body;

@@ -4,16 +4,8 @@ import { TESTED, testedWire } from '../shapes/tested.js';
 import { ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation } from './operation.js';
 import { because, REASON } from './reason.js';
-import { CREATE_BODY, draftOf, NAME, type CreateBody } from './channel-draft.js';
-
-interface TestBody {
-  model?: string;
-  reason?: string;
-}
-
-interface DraftBody extends CreateBody {
-  model?: string;
-}
+import { CREATE_BODY, draftOf, NAME } from './channel-draft.js';
+import { arrayOf, optional, shape } from '../shapes/shape.js';
 
 const TEST_MODEL = NAME.empty(['', null]).description(
   'Under the name that callers use; by default its first model.',
@@ -28,7 +20,7 @@ const upstreamModels = defineOperation({
   description: 'Asks the server; empty if it lists none.',
   access: 'admin',
   params: ID_PARAMS,
-  reply: Joi.array<string[]>().items(Joi.string()).required(),
+  reply: arrayOf(Joi.string()),
   errors: ['not_found', 'conflict', 'upstream_error'],
   handler: async ({ deps, params }) => [...(await listUpstreamModels(deps, params.id))],
 });
@@ -43,10 +35,7 @@ const test = defineOperation({
     'Costs what the provider charges. `problem` says what is wrong, with status 200, since the test itself was made.',
   access: 'admin',
   params: ID_PARAMS,
-  body: Joi.object<TestBody, true>({
-    model: TEST_MODEL,
-    reason: REASON,
-  }),
+  body: shape({ model: optional(TEST_MODEL), reason: REASON }),
   reply: TESTED,
   errors: ['not_found', 'conflict'],
   async handler({ deps, params, body, actor }) {
@@ -64,7 +53,7 @@ const draft = defineOperation({
   description:
     'Takes the same input as adding a channel, and answers like the test of a channel. Stores nothing but an entry in the audit log, without credentials. Costs what the provider charges.',
   access: 'admin',
-  body: Joi.object<DraftBody, true>({ ...CREATE_BODY, model: TEST_MODEL }),
+  body: shape({ ...CREATE_BODY, model: optional(TEST_MODEL) }),
   reply: TESTED,
   async handler({ deps, body, actor }) {
     const { model, reason } = body;

@@ -6,30 +6,23 @@ import {
   updateChannel,
   type ChannelWrite,
 } from '../management/channels.js';
-import {
-  getChannel,
-  listChannels,
-  type Because,
-  type ChannelFilter,
-} from '../management/channel-views.js';
+import { getChannel, listChannels, type ChannelFilter } from '../management/channel-views.js';
 import {
   API_KEY,
   API_KEYS,
   BECAUSE,
   CHANNEL,
   CHANNEL_BODY,
-  CHANNEL_REPLY,
   CHANNEL_SORTS,
   channelEdit,
   channelWire,
   credentialsOf,
   ORIGIN,
   SECRET,
-  type ChannelBody,
   type ChannelWire,
 } from '../shapes/channel.js';
 import { STATUS } from '../shapes/user.js';
-import { IN_FORCE, type InForceWire } from '../shapes/in-force.js';
+import { IN_FORCE } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import {
   ID,
@@ -39,67 +32,34 @@ import {
   listOf,
   listReply,
   orderOf,
-  mapOf,
   sliceOf,
   sortOf,
-  type ListQuery,
   type ListReply,
 } from '../shapes/lists.js';
 import { defineOperation, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
-import { CREATE_BODY, draftOf, NAME, withoutNull, type CreateBody } from './channel-draft.js';
-
-interface FilterQuery extends ListQuery {
-  tag?: string;
-  provider?: string;
-  model?: string;
-  live?: boolean;
-  because?: Because;
-  origin?: ChannelWire['origin'];
-  sort?: string;
-}
-
-interface SearchQuery extends FilterQuery {
-  keyword?: string;
-}
-
-interface UpdateBody extends ChannelBody {
-  id: number;
-  if_revision?: string;
-  reason?: string;
-}
-
-interface CopyBody {
-  name?: string;
-  status?: 1 | 2;
-  credentials?: Record<string, string>;
-  api_key?: string;
-  api_keys?: string[];
-  reason?: string;
-}
-
-interface WrittenWire extends ChannelWire, InForceWire {}
-
-interface DeletedWire extends InForceWire {
-  id: number;
-}
+import { CREATE_BODY, draftOf, NAME, withoutNull } from './channel-draft.js';
+import { extended, mapOf, optional, partial, shape, type Of } from '../shapes/shape.js';
 
 const FILTER = {
   ...LIST_QUERY,
-  tag: NAME.empty(''),
-  provider: NAME.empty(''),
-  model: NAME.empty('').description('As callers name it.'),
-  live: Joi.boolean().empty('').description('Whether it takes traffic.'),
-  because: BECAUSE.empty('').description('Why it takes none.'),
-  origin: ORIGIN.empty('').description(
-    'Where it is written: in the store, or in the configuration.',
-  ),
+  ...partial({
+    tag: NAME.empty(''),
+    provider: NAME.empty(''),
+    model: NAME.empty('').description('As callers name it.'),
+    live: Joi.boolean().empty('').description('Whether it takes traffic.'),
+    because: BECAUSE.empty('').description('Why it takes none.'),
+    origin: ORIGIN.empty('').description(
+      'Where it is written: in the store, or in the configuration.',
+    ),
+  }),
   sort: sortOf(CHANNEL_SORTS, 'by id; `tried`: as they are tried, by priority and weight'),
 };
 
-const WRITTEN = Joi.object<WrittenWire, true>({ ...CHANNEL_REPLY, ...IN_FORCE });
+const WRITTEN = extended(CHANNEL, IN_FORCE);
+type WrittenWire = Of<typeof WRITTEN>;
 
 const list = defineOperation({
   id: 'listChannels',
@@ -108,10 +68,13 @@ const list = defineOperation({
   area: 'channels',
   summary: 'Channels, with their own status and whether they take traffic',
   access: 'auditor',
-  query: Joi.object<FilterQuery, true>(FILTER),
+  query: shape(FILTER),
   reply: listOf(CHANNEL),
   handler: ({ deps, query }) => listed(deps, query),
 });
+
+const SEARCH = shape({ ...FILTER, keyword: optional(Joi.string().max(256).empty('')) });
+type SearchQuery = Of<typeof SEARCH>;
 
 const search = defineOperation({
   id: 'searchChannels',
@@ -120,7 +83,7 @@ const search = defineOperation({
   area: 'channels',
   summary: 'Search channels by part of the name, the address or a model, or by id',
   access: 'auditor',
-  query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
+  query: SEARCH,
   reply: listOf(CHANNEL),
   handler: ({ deps, query }) => listed(deps, query),
 });
@@ -147,7 +110,7 @@ const create = defineOperation({
   description:
     '`/api/channel/providers` lists the credentials and settings that each provider takes. Credentials are stored encrypted and never shown again.',
   access: 'admin',
-  body: Joi.object<CreateBody, true>(CREATE_BODY),
+  body: shape(CREATE_BODY),
   reply: WRITTEN,
   errors: ['conflict'],
   idempotent: true,
@@ -166,12 +129,7 @@ const update = defineOperation({
     'Absent members stay as they are, and so does each absent name in settings and credentials; null removes one. Another provider starts without settings and credentials; a change of the provider, the address or a setting that may redirect requests requires all credentials anew. Of a channel in the configuration only the status can change. With `status_only`, only the status of any channel changes.',
   access: 'admin',
   query: STATUS_ONLY_QUERY,
-  body: Joi.object<UpdateBody, true>({
-    ...CHANNEL_BODY,
-    id: ID.required(),
-    if_revision: IF_REVISION,
-    reason: REASON,
-  }),
+  body: shape({ ...CHANNEL_BODY, id: ID, if_revision: IF_REVISION, reason: REASON }),
   reply: WRITTEN,
   beside: { data: CHANNEL },
   errors: ['not_found', 'conflict'],
@@ -199,7 +157,7 @@ const remove = defineOperation({
   access: 'admin',
   params: ID_PARAMS,
   query: REASON_QUERY,
-  reply: Joi.object<DeletedWire, true>({ id: ID.required(), ...IN_FORCE }),
+  reply: shape({ id: ID, ...IN_FORCE }),
   errors: ['not_found', 'conflict'],
   async handler({ deps, params: { id }, query, actor }) {
     const version = await deleteChannel(deps, id, because(actor, query.reason));
@@ -217,12 +175,14 @@ const copy = defineOperation({
     'Credentials are never copied: give those of the copy here or later; it takes no traffic until it has all that it needs.',
   access: 'admin',
   params: ID_PARAMS,
-  body: Joi.object<CopyBody, true>({
-    name: NAME.empty(''),
-    status: STATUS,
-    credentials: mapOf<string>(SECRET),
-    api_key: API_KEY,
-    api_keys: API_KEYS,
+  body: shape({
+    ...partial({
+      name: NAME.empty(''),
+      status: STATUS,
+      credentials: mapOf(SECRET),
+      api_key: API_KEY,
+      api_keys: API_KEYS,
+    }),
     reason: REASON,
   }),
   reply: WRITTEN,

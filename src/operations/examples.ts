@@ -1,31 +1,22 @@
 import Joi from 'joi';
 import { deleteExample, getExample, listExamples, saveExample } from '../management/examples.js';
-import { exampleWire, type ExampleContent, type ExampleWire } from '../shapes/example.js';
+import { exampleWire, type ExampleContent } from '../shapes/example.js';
 import { ID, ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation } from './operation.js';
-
-interface SaveBody {
-  name: string;
-  shared: boolean;
-  content: ExampleContent;
-}
-
-interface WholeWire extends ExampleWire {
-  content: ExampleContent;
-}
+import { arrayOf, shape } from '../shapes/shape.js';
 
 const MAX_NAME = 1_024;
 const REPLY = {
-  id: ID.required(),
-  name: Joi.string().required(),
-  shared: Joi.boolean().required().description('Whether everybody sees it.'),
-  own: Joi.boolean().required(),
-  created_time: Joi.number().integer().min(0).required(),
+  id: ID,
+  name: Joi.string(),
+  shared: Joi.boolean().description('Whether everybody sees it.'),
+  own: Joi.boolean(),
+  created_time: Joi.number().integer().min(0),
 };
 const CONTENT = Joi.object<ExampleContent>()
   .unknown()
   .description('As the playground saves it to a file: query, documents, lanes, labels, options.');
-const EXAMPLE = Joi.object<ExampleWire, true>(REPLY);
+const EXAMPLE = shape(REPLY);
 
 const list = defineOperation({
   id: 'listExamples',
@@ -34,7 +25,7 @@ const list = defineOperation({
   area: 'playground',
   summary: 'Playground examples: your own and shared ones, newest first',
   access: 'login',
-  reply: Joi.array<ExampleWire[]>().items(EXAMPLE).required(),
+  reply: arrayOf(EXAMPLE),
   handler: async ({ deps, actor }) => (await listExamples(deps, actor)).map(exampleWire(actor.id)),
 });
 
@@ -46,7 +37,7 @@ const get = defineOperation({
   summary: 'One example, with its query and documents',
   access: 'login',
   params: ID_PARAMS,
-  reply: Joi.object<WholeWire, true>({ ...REPLY, content: CONTENT.required() }),
+  reply: shape({ ...REPLY, content: CONTENT }),
   errors: ['not_found'],
   async handler({ deps, params, actor }) {
     const { example, content } = await getExample(deps, params.id, actor);
@@ -63,10 +54,10 @@ const save = defineOperation({
   description:
     'Its query and documents are then in the store, which otherwise holds none; `console.examples: false` forbids it. An account keeps up to 100.',
   access: 'login',
-  body: Joi.object<SaveBody, true>({
-    name: Joi.string().max(MAX_NAME).required(),
+  body: shape({
+    name: Joi.string().max(MAX_NAME),
     shared: Joi.boolean().default(false).description('Everybody with a login sees it.'),
-    content: CONTENT.required(),
+    content: CONTENT,
   }),
   reply: EXAMPLE,
   errors: ['permission_denied', 'conflict'],

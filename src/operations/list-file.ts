@@ -1,13 +1,9 @@
-import Joi from 'joi';
 import { GatewayError } from '../core/errors.js';
 import type { Page, Slice } from '../store/store.js';
-import { LIST_QUERY, listReply, sliceOf, type ListQuery } from '../shapes/lists.js';
+import { LIST_QUERY, listReply, sliceOf } from '../shapes/lists.js';
+import { choice, type ObjectOf } from '../shapes/shape.js';
 import { csvOf, csvRows } from './csv.js';
 import { FileReply } from './operation.js';
-
-export interface FormatQuery extends ListQuery {
-  format: 'json' | 'csv';
-}
 
 export const CSV = 'text/csv';
 const MAX_EXPORTED = 10_000;
@@ -16,14 +12,14 @@ const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** Of a list that can be gone on with after an entry: what is read at once. */
 const PART = 500;
 
-/** The members of `FormatQuery` for the schema of a query. */
+/** Which part of a list, and whether as a file. */
 export const FORMAT_QUERY = {
   ...LIST_QUERY,
-  format: Joi.string()
-    .valid('json', 'csv')
+  format: choice('json', 'csv')
     .default('json')
     .description(`csv: all that match, ${MAX_EXPORTED} and 16 MB at most, as a file.`),
 };
+export type FormatQuery = ObjectOf<typeof FORMAT_QUERY>;
 
 /** A list as a file: its name without the ending, its columns, and how to ask for less. */
 interface ListFile<V extends object> {
@@ -77,11 +73,6 @@ async function textOf<T, V extends object>(
     last = items.length < limit ? undefined : items.at(-1);
   } while (last !== undefined && idOf !== undefined);
   return text;
-}
-
-/** The names of the members of a view, in its order. */
-export function namesOf<T extends object>(members: T): (keyof T & string)[] {
-  return Object.keys(members) as (keyof T & string)[];
 }
 
 function cellOf(value: unknown): string | number | null {

@@ -11,38 +11,13 @@ import {
   PRICES,
   pricesWire,
   priceWire,
-  type PriceChangeWire,
-  type PriceWire,
 } from '../shapes/price.js';
 import { defineOperation } from './operation.js';
+import { arrayOf, nullable, partial, shape, wireOf, type Of } from '../shapes/shape.js';
 
-interface PriceChangesQuery {
-  start_timestamp?: number;
-  end_timestamp?: number;
-}
-
-interface OwnModelWire {
-  id: string;
-  live: boolean;
-  price: PriceWire;
-  aliases: string[];
-  limits: LimitsWire;
-}
-
+const MOST = nullable(COUNT);
 /** What a request may be; null: no limit is known. */
-interface LimitsWire {
-  documents: number | null;
-  documents_with_images: number | null;
-  query_characters: number | null;
-  document_characters: number | null;
-  request_characters: number | null;
-  request_bytes: number | null;
-  request_tokens: number | null;
-  images: boolean;
-}
-
-const MOST = COUNT.allow(null).required();
-const LIMITS = Joi.object<LimitsWire, true>({
+const LIMITS = shape({
   documents: MOST.description('Null also where longer lists are split.'),
   documents_with_images: MOST.description('Where one of them is an image.'),
   query_characters: MOST,
@@ -50,10 +25,20 @@ const LIMITS = Joi.object<LimitsWire, true>({
   request_characters: MOST.description('The query and all documents together.'),
   request_bytes: MOST.description('Likewise.'),
   request_tokens: MOST.description('Likewise.'),
-  images: Joi.boolean().required().description('Whether documents may be images.'),
-})
-  .required()
-  .description('The most that one of its live channels takes; null: no limit is known.');
+  images: Joi.boolean().description('Whether documents may be images.'),
+}).description('The most that one of its live channels takes; null: no limit is known.');
+
+const OWN_MODEL = shape({
+  id: Joi.string(),
+  live: Joi.boolean().description('Whether a channel answers for it now.'),
+  price: PRICE,
+  aliases: arrayOf(Joi.string()).description('Other names of it.'),
+  limits: LIMITS,
+});
+const SPAN = partial({
+  start_timestamp: SECONDS.description('Unix seconds.'),
+  end_timestamp: SECONDS.description('Unix seconds, that second included.'),
+});
 
 const listOwn = defineOperation({
   id: 'listOwnModels',
@@ -64,17 +49,7 @@ const listOwn = defineOperation({
   description:
     'A key may be limited to some of them. A model without a live channel answers 503 until it has one.',
   access: 'login',
-  reply: Joi.array<OwnModelWire[]>()
-    .items(
-      Joi.object<OwnModelWire, true>({
-        id: Joi.string().required(),
-        live: Joi.boolean().required().description('Whether a channel answers for it now.'),
-        price: PRICE.required(),
-        aliases: Joi.array().items(Joi.string()).required().description('Other names of it.'),
-        limits: LIMITS,
-      }),
-    )
-    .required(),
+  reply: arrayOf(OWN_MODEL),
   async handler({ deps }) {
     const { prices, aliases, channels } = deps.gateway;
     const { plans } = channels.current;
@@ -105,11 +80,8 @@ const listChanges = defineOperation({
   description:
     'Oldest first. Prices are settings: a change is known from the first start of a gateway that has it.',
   access: 'login',
-  query: Joi.object<PriceChangesQuery, true>({
-    start_timestamp: SECONDS.description('Unix seconds.'),
-    end_timestamp: SECONDS.description('Unix seconds, that second included.'),
-  }),
-  reply: Joi.array<PriceChangeWire[]>().items(PRICE_CHANGE).required(),
+  query: shape(SPAN),
+  reply: arrayOf(PRICE_CHANGE),
   async handler({ deps, query: { start_timestamp: start, end_timestamp: end } }) {
     const changes = await listPriceChanges(deps.store, {
       ...(start === undefined ? {} : { fromMs: start * 1_000 }),
@@ -120,24 +92,15 @@ const listChanges = defineOperation({
 });
 
 function modelWire(
-  { model, live, price, aliases }: CallableModel,
+  { model, price, ...callable }: CallableModel,
   room: Partial<Room>,
-): OwnModelWire {
-  const limits = limitsWire(room);
-  return { id: model, live, price: priceWire(price), aliases: [...aliases], limits };
-}
-
-function limitsWire(room: Partial<Room>): LimitsWire {
-  return {
-    documents: room.documents ?? null,
-    documents_with_images: room.documentsWithImages ?? null,
-    query_characters: room.queryCharacters ?? null,
-    document_characters: room.documentCharacters ?? null,
-    request_characters: room.requestCharacters ?? null,
-    request_bytes: room.requestBytes ?? null,
-    request_tokens: room.requestTokens ?? null,
-    images: room.images ?? false,
-  };
+): Of<typeof OWN_MODEL> {
+  return wireOf(OWN_MODEL, {
+    ...callable,
+    id: model,
+    price: priceWire(price),
+    limits: wireOf(LIMITS, { ...room, images: room.images ?? false }),
+  });
 }
 
 export const MODEL_OPERATIONS = [listOwn, listPrices, listChanges] as const;

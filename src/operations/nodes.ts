@@ -1,6 +1,5 @@
-import Joi from 'joi';
 import { listNodes } from '../management/nodes.js';
-import { NODES_REPLY, nodesWire, type NodesWire } from '../shapes/node.js';
+import { NODES, nodesWire } from '../shapes/node.js';
 import { defineOperation } from './operation.js';
 
 const list = defineOperation({
@@ -12,7 +11,7 @@ const list = defineOperation({
   description:
     'Each gateway reports every two seconds. One that was killed is listed as silent for ten minutes; one that was shut down is no longer listed.',
   access: 'auditor',
-  reply: Joi.object<NodesWire, true>(NODES_REPLY),
+  reply: NODES,
   handler: async ({ deps }) => nodesWire(await listNodes(deps)),
 });
 

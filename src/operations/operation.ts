@@ -22,11 +22,6 @@ import { inOurWords } from './original-clients.js';
  * its file's list (a new file's list goes into `operations/index.ts`):
  *
  * ```ts
- * interface RenameBody {
- *   id: number;
- *   name: string;
- * }
- *
  * const renameThing = defineOperation({
  *   id: 'renameThing', // unique; the name in the OpenAPI document
  *   method: 'PUT',
@@ -35,8 +30,8 @@ import { inOurWords } from './original-clients.js';
  *   summary: 'Give a thing another name',
  *   access: 'login', // public, visitor, key (an API key), login, auditor, admin or root
  *   params: ID_PARAMS,
- *   body: Joi.object<RenameBody, true>({ id: Joi.number().integer().min(1).required(), name: Joi.string().required() }),
- *   reply: THING, // the schema of `data`; a handler that returns something else does not compile
+ *   body: shape({ name: Joi.string().max(1_024), reason: REASON }),
+ *   reply: THING, // the shape of `data`; a handler that returns something else does not compile
  *   errors: ['not_found', 'conflict'], // beyond those that follow from access, body and limits
  *   handler: async ({ deps, params, body, actor }) => thingView(await renameThing(deps, params.id, body.name, actor)),
  * });

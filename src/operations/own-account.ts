@@ -8,29 +8,7 @@ import { QUOTA, USER, userWire, type UserWire } from '../shapes/user.js';
 import { sessionCookieHeader } from './session-cookie.js';
 import { defineOperation, Reply, type OperationDeps } from './operation.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
-
-interface RegisterBody {
-  username: string;
-  password: string;
-  email?: string;
-  display_name?: string;
-}
-
-interface SelfBody {
-  username?: string;
-  display_name?: string;
-  email?: string;
-  password?: string;
-  original_password?: string;
-}
-
-interface TopUpBody {
-  key: string;
-}
-
-interface ConfirmBody {
-  token: string;
-}
+import { partial, shape } from '../shapes/shape.js';
 
 const register = defineOperation({
   id: 'register',
@@ -41,11 +19,10 @@ const register = defineOperation({
   description:
     'If `accounts.registration` allows it. An `email` counts once it is confirmed with the code mailed to it; the answer does not reveal whether another account has it.',
   access: 'public',
-  body: Joi.object<RegisterBody, true>({
-    username: USERNAME.required(),
-    password: PASSWORD.required(),
-    email: EMAIL.empty(''),
-    display_name: DISPLAY_NAME.empty(''),
+  body: shape({
+    username: USERNAME,
+    password: PASSWORD,
+    ...partial({ email: EMAIL.empty(''), display_name: DISPLAY_NAME.empty('') }),
   }),
   reply: USER,
   errors: ['permission_denied', 'conflict'],
@@ -77,13 +54,15 @@ const putSelf = defineOperation({
   description:
     'Absent members stay as they are. A new password or address requires `original_password`; an address counts once it is confirmed. A new password ends all sessions and access tokens; a browser that changed it gets a new session.',
   access: 'login',
-  body: Joi.object<SelfBody, true>({
-    username: KEEP,
-    display_name: KEEP,
-    email: EMAIL.allow('').description('Empty: removes the address.'),
-    password: PASSWORD.empty(''),
-    original_password: PASSWORD.allow(''),
-  }),
+  body: shape(
+    partial({
+      username: KEEP,
+      display_name: KEEP,
+      email: EMAIL.allow('').description('Empty: removes the address.'),
+      password: PASSWORD.empty(''),
+      original_password: PASSWORD.allow(''),
+    }),
+  ),
   reply: USER,
   errors: ['permission_denied', 'conflict'],
   limit: { name: 'self', account: ({ login }) => String(login.user.id) },
@@ -120,7 +99,7 @@ const confirmEmail = defineOperation({
   area: 'users',
   summary: 'Confirm your address with the code mailed to it',
   access: 'login',
-  body: Joi.object<ConfirmBody, true>({ token: Joi.string().max(256).required() }),
+  body: shape({ token: Joi.string().max(256) }),
   reply: USER,
   errors: ['conflict'],
   limit: { name: 'confirm', account: ({ login }) => String(login.user.id) },
@@ -150,8 +129,8 @@ const topUp = defineOperation({
   summary: 'Redeem a code',
   description: 'Answers with the quota that was added.',
   access: 'login',
-  body: Joi.object<TopUpBody, true>({ key: Joi.string().max(256).required() }),
-  reply: QUOTA.required(),
+  body: shape({ key: Joi.string().max(256) }),
+  reply: QUOTA,
   errors: ['conflict'],
   idempotent: true,
   limit: { name: 'topup', account: ({ login }) => String(login.user.id) },

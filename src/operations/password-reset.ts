@@ -5,20 +5,7 @@ import { ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation, Reply } from './operation.js';
 import { because, REASON } from './reason.js';
 import { EMAIL, PASSWORD } from './user-fields.js';
-
-interface ResetQuery {
-  email: string;
-}
-
-interface ResetBody {
-  email: string;
-  token: string;
-  password?: string;
-}
-
-interface MailResetBody {
-  reason?: string;
-}
+import { nullable, optional, shape } from '../shapes/shape.js';
 
 const askReset = defineOperation({
   id: 'requestPasswordReset',
@@ -30,7 +17,7 @@ const askReset = defineOperation({
     'Gives the same answer, just as fast, whether or not the address belongs to an account.',
   access: 'public',
   unsafe: true,
-  query: Joi.object<ResetQuery, true>({ email: EMAIL.required() }),
+  query: shape({ email: EMAIL }),
   limit: { name: 'reset-mail', account: ({ query }) => accountNamed(query.email) },
   handler({ deps, query, block }) {
     deps.later('the mail with a one-time code', () => mailResetCode(deps, query.email, block));
@@ -49,12 +36,12 @@ const reset = defineOperation({
   description:
     'Ends all sessions and access tokens of the account. Without `password`, a strong one is made and returned in `data`. Wrong, expired and used codes get the same answer.',
   access: 'public',
-  body: Joi.object<ResetBody, true>({
-    email: EMAIL.required(),
-    token: Joi.string().max(256).required(),
-    password: PASSWORD.empty(''),
+  body: shape({
+    email: EMAIL,
+    token: Joi.string().max(256),
+    password: optional(PASSWORD.empty('')),
   }),
-  reply: Joi.string<string | null>().allow(null).required(),
+  reply: nullable(Joi.string<string | null>()),
   limit: { name: 'reset', account: ({ body }) => accountNamed(body.email) },
   async handler({ deps, body, address }) {
     const { email, token: code, password } = body;
@@ -72,7 +59,7 @@ const mailReset = defineOperation({
     'Goes to the address of the account; its password stays until the code is used, within 24 hours. The mail has a link if `server.public_url` is set.',
   access: 'admin',
   params: ID_PARAMS,
-  body: Joi.object<MailResetBody, true>({ reason: REASON }),
+  body: shape({ reason: REASON }),
   errors: ['permission_denied', 'not_found', 'conflict', 'rate_limited', 'upstream_error'],
   async handler({ deps, params, body, actor }) {
     await mailResetTo(deps, params.id, because(actor, body.reason));

@@ -17,22 +17,7 @@ import { defineOperation, type OperationDeps } from './operation.js';
 import { because, REASON } from './reason.js';
 import { ATTEMPTS, attemptsOf, RANKED, rankedWire, type RankWire } from './ranked.js';
 import { newId } from '../gateway/request-id.js';
-
-interface RankBody {
-  query: string;
-  documents: (string | Record<string, unknown>)[];
-  model: string;
-  channel_id?: number;
-  ignore_switches?: boolean;
-  top_n?: number;
-  max_tokens_per_doc?: number;
-  instruction?: string;
-  rank_fields?: string[];
-  truncation?: boolean;
-  priority?: number;
-  fresh?: boolean;
-  reason?: string;
-}
+import { arrayOf, partial, shape, type Of } from '../shapes/shape.js';
 
 /** The limits of one account in the playground, until an admin changes them on its key. */
 const RATE_LIMIT = 60;
@@ -54,24 +39,16 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((member) => isDeeper(member, most - 1));
 }
 
-const rank = defineOperation({
-  id: 'rankForComparison',
-  method: 'POST',
-  path: '/api/playground/rank',
-  area: 'playground',
-  summary: 'Rank documents with your login, as a caller’s request is ranked',
-  description:
-    'It is admitted, priced and logged like any other, under a key of the account named `console`, which is made on first use and whose secret nobody has: its limits apply to the playground, and its row shows what was spent there. Admins may name one channel, which ranks alone and in one attempt, whatever its priority, weight and health; the audit log records that, without the texts.',
-  access: 'login',
-  idempotent: true,
-  bodyLimitBytes: 8 * 1024 * 1024,
-  body: Joi.object<RankBody, true>({
-    query: Joi.string().required(),
-    documents: Joi.array().items(Joi.string(), DOCUMENT).min(1).max(MAX_DOCUMENTS).required(),
-    model: Joi.string()
-      .max(1_024)
-      .required()
-      .description('As callers name it; `model@tag` leads to channels with that tag.'),
+const RANK_BODY = shape({
+  query: Joi.string(),
+  documents: Joi.array<(string | Record<string, unknown>)[]>()
+    .items(Joi.string(), DOCUMENT)
+    .min(1)
+    .max(MAX_DOCUMENTS),
+  model: Joi.string()
+    .max(1_024)
+    .description('As callers name it; `model@tag` leads to channels with that tag.'),
+  ...partial({
     channel_id: ID.description('For admins: the one channel that is asked.'),
     ignore_switches: Joi.boolean().description(
       'With `channel_id`: the channel ranks although it, or its tag, is switched off.',
@@ -79,8 +56,7 @@ const rank = defineOperation({
     top_n: Joi.number().integer().min(1),
     max_tokens_per_doc: Joi.number().integer().min(1),
     instruction: Joi.string().max(10_000),
-    rank_fields: Joi.array()
-      .items(Joi.string())
+    rank_fields: arrayOf(Joi.string())
       .max(100)
       .description('Of documents that are objects: the members to rank by.'),
     truncation: Joi.boolean().description('Whether texts that are too long are cut.'),
@@ -92,8 +68,23 @@ const rank = defineOperation({
     fresh: Joi.boolean().description(
       'No ranking that was kept from an earlier request, as latencies are measured.',
     ),
-    reason: REASON,
-  }).with('ignore_switches', 'channel_id'),
+  }),
+  reason: REASON,
+}).with('ignore_switches', 'channel_id');
+type RankBody = Of<typeof RANK_BODY>;
+
+const rank = defineOperation({
+  id: 'rankForComparison',
+  method: 'POST',
+  path: '/api/playground/rank',
+  area: 'playground',
+  summary: 'Rank documents with your login, as a caller’s request is ranked',
+  description:
+    'It is admitted, priced and logged like any other, under a key of the account named `console`, which is made on first use and whose secret nobody has: its limits apply to the playground, and its row shows what was spent there. Admins may name one channel, which ranks alone and in one attempt, whatever its priority, weight and health; the audit log records that, without the texts.',
+  access: 'login',
+  idempotent: true,
+  bodyLimitBytes: 8 * 1024 * 1024,
+  body: RANK_BODY,
   reply: RANKED,
   beside: { attempts: ATTEMPTS },
   errors: [

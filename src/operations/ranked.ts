@@ -1,96 +1,54 @@
 import Joi from 'joi';
 import type { Offer } from '../gateway/rank.js';
 import type { RerankReply } from '../gateway/rerank.js';
-import type { AttemptEnd, Trace } from '../gateway/trace.js';
-import { REQUIRED_COUNT } from '../shapes/counts.js';
+import type { Trace } from '../gateway/trace.js';
+import { COUNT } from '../shapes/counts.js';
 import { ID } from '../shapes/lists.js';
 import type { OperationDeps } from './operation.js';
+import { arrayOf, choice, nullable, shape, type Of } from '../shapes/shape.js';
 
 type ScoreScale = Offer['scale'];
-
-/** One call to a channel. */
-interface AttemptWire {
-  channel: string | null;
-  outcome: AttemptEnd;
-  status: number | null;
-  duration_ms: number;
-  message: string;
-}
-
-/** A ranking as the playground shows it. */
-export interface RankWire {
-  request_id: string;
-  model: string;
-  channel: { id: number; name: string; provider: string; tag: string | null } | null;
-  upstream_model: string | null;
-  score_scale: ScoreScale | null;
-  results: { index: number; relevance_score: number }[];
-  usage: { input_tokens: number; search_units: number; estimated: boolean };
-  quota: number;
-  timing: { total_ms: number; upstream_ms: number; admission_ms: number };
-  attempts: AttemptWire[];
-  warnings: string[];
-}
 
 const SCORE_SCALES: readonly ScoreScale[] = [
   ...(['probability', 'logit', 'cosine', 'unbounded', 'order'] as const),
 ];
-const MS = Joi.number().min(0).required();
-const TEXT = Joi.string().allow('').required();
+const MS = Joi.number().min(0);
+const TEXT = Joi.string().allow('');
 
-export const ATTEMPTS = Joi.array<AttemptWire[]>()
-  .items(
-    Joi.object<AttemptWire, true>({
-      channel: Joi.string()
-        .allow(null)
-        .required()
-        .description('Null for those who are not admins.'),
-      outcome: Joi.string().required().description('`ok`, or what went wrong.'),
-      status: Joi.number().integer().allow(null).required().description('Of the upstream.'),
-      duration_ms: MS,
-      message: TEXT.description('In the upstream’s words, for admins alone.'),
-    }),
-  )
-  .description('The calls to channels, in their order.');
+const ATTEMPT = shape({
+  channel: nullable(Joi.string()).description('Null for those who are not admins.'),
+  outcome: Joi.string().description('`ok`, or what went wrong.'),
+  status: nullable(Joi.number().integer()).description('Of the upstream.'),
+  duration_ms: MS,
+  message: TEXT.description('In the upstream’s words, for admins alone.'),
+});
+export const ATTEMPTS = arrayOf(ATTEMPT).description('The calls to channels, in their order.');
 
-export const RANKED = Joi.object<RankWire>({
-  request_id: Joi.string().required(),
+/** A ranking as the playground shows it. */
+export const RANKED = shape({
+  request_id: Joi.string(),
   model: TEXT,
-  channel: Joi.object({
-    id: ID.required(),
-    name: Joi.string().required(),
-    provider: Joi.string().required(),
-    tag: Joi.string().allow(null).required(),
-  })
-    .allow(null)
-    .required()
-    .description('Which one ranked; null for those who are not admins.'),
-  upstream_model: Joi.string()
-    .allow(null)
-    .required()
-    .description('What that channel calls the model; null for those who are not admins.'),
-  score_scale: Joi.string()
-    .valid(...SCORE_SCALES)
-    .allow(null)
-    .required()
-    .description('What its scores are as far as is known; null where several channels ranked.'),
-  results: Joi.array()
-    .items(Joi.object({ index: REQUIRED_COUNT, relevance_score: Joi.number().required() }))
-    .required(),
-  usage: Joi.object({
-    input_tokens: REQUIRED_COUNT,
-    search_units: REQUIRED_COUNT,
-    estimated: Joi.boolean().required(),
-  }).required(),
-  quota: REQUIRED_COUNT.description('Charged, in units.'),
-  timing: Joi.object<RankWire['timing'], true>({
+  channel: nullable(
+    shape({ id: ID, name: Joi.string(), provider: Joi.string(), tag: nullable(Joi.string()) }),
+  ).description('Which one ranked; null for those who are not admins.'),
+  upstream_model: nullable(Joi.string()).description(
+    'What that channel calls the model; null for those who are not admins.',
+  ),
+  score_scale: nullable(choice(...SCORE_SCALES)).description(
+    'What its scores are as far as is known; null where several channels ranked.',
+  ),
+  results: arrayOf(shape({ index: COUNT, relevance_score: Joi.number() })),
+  usage: shape({ input_tokens: COUNT, search_units: COUNT, estimated: Joi.boolean() }),
+  quota: COUNT.description('Charged, in units.'),
+  timing: shape({
     total_ms: MS,
     upstream_ms: MS.description('Waiting for upstreams, all told.'),
     admission_ms: MS.description('Until the key was admitted.'),
-  }).required(),
-  attempts: ATTEMPTS.required(),
-  warnings: Joi.array().items(Joi.string()).required(),
+  }),
+  attempts: ATTEMPTS,
+  warnings: arrayOf(Joi.string()),
 });
+export type RankWire = Of<typeof RANKED>;
 
 /** Users see no channels. */
 export function rankedWire(
@@ -131,7 +89,11 @@ export function rankedWire(
 }
 
 /** The calls that were made. Users see no channels, and none of the upstream's words. */
-export function attemptsOf(deps: OperationDeps, trace: Trace, isAdmin: boolean): AttemptWire[] {
+export function attemptsOf(
+  deps: OperationDeps,
+  trace: Trace,
+  isAdmin: boolean,
+): Of<typeof ATTEMPT>[] {
   const { byId } = deps.gateway.channels.current;
   return trace.made
     .filter(({ outcome }) => outcome !== 'withdrawn')

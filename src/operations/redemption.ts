@@ -14,7 +14,7 @@ import {
   type FreshCode,
 } from '../management/redemption-codes.js';
 import type { RedemptionChange } from '../store/store.js';
-import { REQUIRED_COUNT } from '../shapes/counts.js';
+import { COUNT } from '../shapes/counts.js';
 import {
   ID,
   ID_PARAMS,
@@ -23,7 +23,6 @@ import {
   listOf,
   listReply,
   sliceOf,
-  type ListQuery,
   type ListReply,
 } from '../shapes/lists.js';
 import { csvOf } from './csv.js';
@@ -36,52 +35,13 @@ import {
   CODE_STATUS_NUMBERS,
   codeWire,
   STATUS_NAMES,
-  type CodeStatus,
-  type BatchWire,
   type CodeWire,
 } from '../shapes/code.js';
 import { defineOperation, FileReply, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
-
-interface FilterQuery extends ListQuery {
-  name?: string;
-  batch_id?: string;
-  status?: CodeStatus;
-}
-
-interface SearchQuery extends FilterQuery {
-  keyword?: string;
-}
-
-interface CreateBody {
-  name: string;
-  quota: number;
-  count: number;
-  expired_time: number;
-  reason?: string;
-}
-
-interface BatchBody {
-  name?: string;
-  batch_id?: string;
-  reason?: string;
-}
-
-interface CreateQuery {
-  format: 'json' | 'csv' | 'text';
-}
-
-interface UpdateBody {
-  id: number;
-  if_revision?: string;
-  name?: string;
-  quota?: number;
-  expired_time?: number;
-  status?: CodeStatus;
-  reason?: string;
-}
+import { arrayOf, choice, optional, partial, shape, type Of } from '../shapes/shape.js';
 
 const TIME = Joi.number().integer().min(0);
 const EXPIRED_TIME = TIME.description('Unix seconds; 0: never.');
@@ -89,9 +49,11 @@ const QUOTA = Joi.number().integer().min(1).max(MAX_QUOTA);
 const NAME = Joi.string().max(1_024);
 const FILTER = {
   ...LIST_QUERY,
-  name: NAME.empty('').description('Exactly this name.'),
-  batch_id: BATCH_ID.empty(''),
-  status: CODE_STATUS.empty(''),
+  ...partial({
+    name: NAME.empty('').description('Exactly this name.'),
+    batch_id: BATCH_ID.empty(''),
+    status: CODE_STATUS.empty(''),
+  }),
 };
 
 const list = defineOperation({
@@ -101,10 +63,13 @@ const list = defineOperation({
   area: 'redemption',
   summary: 'All redemption codes, newest first',
   access: 'auditor',
-  query: Joi.object<FilterQuery, true>(FILTER),
+  query: shape(FILTER),
   reply: listOf(CODE),
   handler: ({ deps, query }) => listed(deps, query),
 });
+
+const SEARCH = shape({ ...FILTER, keyword: optional(Joi.string().max(256).empty('')) });
+type SearchQuery = Of<typeof SEARCH>;
 
 const search = defineOperation({
   id: 'searchRedemptionCodes',
@@ -113,7 +78,7 @@ const search = defineOperation({
   area: 'redemption',
   summary: 'Search redemption codes by part of the name, or by id',
   access: 'auditor',
-  query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
+  query: SEARCH,
   reply: listOf(CODE),
   handler: ({ deps, query }) => listed(deps, query),
 });
@@ -151,7 +116,7 @@ const batches = defineOperation({
   summary: 'Redemption codes added up by batch, newest first',
   description: 'Codes of older releases are grouped by name. Reads every code.',
   access: 'auditor',
-  reply: Joi.array<BatchWire[]>().items(BATCH).required(),
+  reply: arrayOf(BATCH),
   handler: async ({ deps }) => (await listRedemptionBatches(deps)).map(batchWire),
 });
 
@@ -163,11 +128,11 @@ const disableBatch = defineOperation({
   summary: 'Disable the unused codes of one batch, or of one name',
   description: 'Returns how many. Skips those with an equal or higher role.',
   access: 'admin',
-  body: Joi.object<BatchBody, true>({ name: NAME, batch_id: BATCH_ID, reason: REASON }).xor(
+  body: shape({ ...partial({ name: NAME, batch_id: BATCH_ID }), reason: REASON }).xor(
     'name',
     'batch_id',
   ),
-  reply: REQUIRED_COUNT,
+  reply: COUNT,
   handler({ deps, body: { name = '', batch_id: batchId, reason }, actor }) {
     const of = batchId === undefined ? { name } : { batchId };
     return disableRedemptionBatch(deps, of, because(actor, reason));
@@ -182,17 +147,15 @@ const create = defineOperation({
   summary: 'Make redemption codes',
   description: 'Answers with the codes, which are not shown again: as JSON, or as a file.',
   access: 'admin',
-  query: Joi.object<CreateQuery, true>({
-    format: Joi.string().valid('json', 'csv', 'text').default('json'),
-  }),
-  body: Joi.object<CreateBody, true>({
-    name: NAME.required(),
-    quota: QUOTA.required().description('What each of them is worth.'),
+  query: shape({ format: choice('json', 'csv', 'text').default('json') }),
+  body: shape({
+    name: NAME,
+    quota: QUOTA.description('What each of them is worth.'),
     count: Joi.number().integer().min(1).max(MAX_CODES_AT_ONCE).default(1),
     expired_time: EXPIRED_TIME.default(0),
     reason: REASON,
   }),
-  reply: Joi.array<string[]>().items(Joi.string()).required(),
+  reply: arrayOf(Joi.string()),
   files: ['text/csv', 'text/plain'],
   idempotent: true,
   async handler({ deps, query, body, actor }) {
@@ -212,6 +175,14 @@ const create = defineOperation({
   },
 });
 
+const UPDATE_BODY = shape({
+  id: ID,
+  ...partial({ name: NAME, quota: QUOTA, expired_time: EXPIRED_TIME, status: CODE_STATUS }),
+  if_revision: IF_REVISION,
+  reason: REASON,
+});
+type UpdateBody = Of<typeof UPDATE_BODY>;
+
 const update = defineOperation({
   id: 'updateRedemptionCode',
   method: 'PUT',
@@ -222,15 +193,7 @@ const update = defineOperation({
     'Absent members stay as they are. A used code cannot change. With `status_only`, only the status changes.',
   access: 'admin',
   query: STATUS_ONLY_QUERY,
-  body: Joi.object<UpdateBody, true>({
-    id: ID.required(),
-    name: NAME,
-    quota: QUOTA,
-    expired_time: EXPIRED_TIME,
-    status: CODE_STATUS,
-    if_revision: IF_REVISION,
-    reason: REASON,
-  }),
+  body: UPDATE_BODY,
   reply: CODE,
   beside: { data: CODE },
   errors: ['not_found', 'conflict'],
@@ -255,7 +218,7 @@ const removeInvalid = defineOperation({
   description: 'Returns how many.',
   access: 'admin',
   query: REASON_QUERY,
-  reply: REQUIRED_COUNT,
+  reply: COUNT,
   handler: ({ deps, query, actor }) =>
     deleteInvalidRedemptionCodes(deps, because(actor, query.reason)),
 });

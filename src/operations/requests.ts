@@ -2,12 +2,9 @@ import Joi from 'joi';
 import { newest, noRequest } from '../management/requests.js';
 import { OWN_REQUEST, ownRequestWire, REQUEST, requestWire } from '../shapes/request.js';
 import { defineOperation } from './operation.js';
+import { shape } from '../shapes/shape.js';
 
-interface RequestParams {
-  request_id: string;
-}
-
-const PARAMS = Joi.object<RequestParams, true>({ request_id: Joi.string().max(128).required() });
+const PARAMS = shape({ request_id: Joi.string().max(128) });
 
 const get = defineOperation({
   id: 'getRequest',

@@ -9,23 +9,33 @@ import type { Actor } from '../management/audit.js';
 import { probeAddress } from '../management/channel-trials.js';
 import { getToken } from '../management/tokens.js';
 import { EXPLAINED, explainedWire } from '../shapes/explained.js';
-import { SECRET, SETTING, type SettingValue } from '../shapes/channel.js';
+import { SECRET, SETTING } from '../shapes/channel.js';
 import { DISCOVERED, discoveredWire } from '../shapes/discovered.js';
-import { ID, mapOf } from '../shapes/lists.js';
+import { ID } from '../shapes/lists.js';
 import { defineOperation, type OperationDeps } from './operation.js';
-
-interface ExplainBody {
-  model?: string;
-  tag?: string;
-  token_id?: number;
-  query?: string;
-  documents?: string[];
-  document_count?: number;
-  top_n?: number;
-}
+import { arrayOf, mapOf, partial, shape, type Of } from '../shapes/shape.js';
 
 const MAX_DOCUMENTS = 10_000;
 const NAME = Joi.string().max(1_024).empty('');
+
+const EXPLAIN_BODY = shape(
+  partial({
+    model: NAME.description(
+      'Under the name that callers use; by default the key’s or the gateway’s default model.',
+    ),
+    tag: NAME.description('As a request names it in X-Rerank-Tag.'),
+    token_id: ID.description('The key that asks; without it a key that may do everything.'),
+    query: Joi.string().max(100_000),
+    documents: arrayOf(Joi.string().allow('')).min(1).max(MAX_DOCUMENTS),
+    document_count: Joi.number()
+      .integer()
+      .min(1)
+      .max(MAX_DOCUMENTS)
+      .description('So many short documents, where `documents` is not there.'),
+    top_n: Joi.number().integer().min(1),
+  }),
+);
+type ExplainBody = Of<typeof EXPLAIN_BODY>;
 
 const explainRoute = defineOperation({
   id: 'explainRoute',
@@ -36,21 +46,7 @@ const explainRoute = defineOperation({
   description:
     'Nothing is sent, reserved or charged. The gateway that answers says what cools down and what is busy on it.',
   access: 'auditor',
-  body: Joi.object<ExplainBody, true>({
-    model: NAME.description(
-      'Under the name that callers use; by default the key’s or the gateway’s default model.',
-    ),
-    tag: NAME.description('As a request names it in X-Rerank-Tag.'),
-    token_id: ID.description('The key that asks; without it a key that may do everything.'),
-    query: Joi.string().max(100_000),
-    documents: Joi.array().items(Joi.string().allow('')).min(1).max(MAX_DOCUMENTS),
-    document_count: Joi.number()
-      .integer()
-      .min(1)
-      .max(MAX_DOCUMENTS)
-      .description('So many short documents, where `documents` is not there.'),
-    top_n: Joi.number().integer().min(1),
-  }),
+  body: EXPLAIN_BODY,
   reply: EXPLAINED,
   errors: ['not_found'],
   handler: async ({ deps, body, actor }) =>
@@ -105,13 +101,6 @@ function exampleDocuments(count: number | undefined): readonly string[] {
     : Array.from({ length: count }, (_, at) => PROBE_DOCUMENTS[at % PROBE_DOCUMENTS.length] ?? '');
 }
 
-interface ProbeBody {
-  base_url: string;
-  credentials?: Record<string, string>;
-  settings?: Record<string, SettingValue>;
-  model?: string;
-}
-
 const probe = defineOperation({
   id: 'probeAddress',
   method: 'POST',
@@ -121,11 +110,13 @@ const probe = defineOperation({
   description:
     'Asks the server about itself, and has it rank two short documents in the form of each provider that people run themselves: at most some sixty requests, of which all but those in its own form get a 404. A provider’s public address is recognised without a request. Nothing that the server says is quoted.',
   access: 'admin',
-  body: Joi.object<ProbeBody, true>({
-    base_url: Joi.string().max(2_048).required(),
-    credentials: mapOf<string>(SECRET).description('Each provider gets those that it knows.'),
-    settings: mapOf<SettingValue>(SETTING),
-    model: NAME.description('One that it serves, for servers that list none.'),
+  body: shape({
+    base_url: Joi.string().max(2_048),
+    ...partial({
+      credentials: mapOf(SECRET).description('Each provider gets those that it knows.'),
+      settings: mapOf(SETTING),
+      model: NAME.description('One that it serves, for servers that list none.'),
+    }),
   }),
   reply: DISCOVERED,
   handler: async ({ deps, body, actor }) => {

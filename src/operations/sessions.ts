@@ -5,33 +5,12 @@ import { logIn, noteFailedLogin, noteLogin } from '../management/log-in.js';
 import { endListed, endLogin, issueAccessToken, listLogins } from '../management/sessions.js';
 import { getUser } from '../management/users.js';
 import { ID, ID_PARAMS } from '../shapes/lists.js';
-import { SESSION, sessionWire, type SessionWire } from '../shapes/session.js';
+import { SESSION, sessionWire } from '../shapes/session.js';
 import { USER, userWire } from '../shapes/user.js';
 import { sessionCookieHeader } from './session-cookie.js';
 import { defineOperation, Reply } from './operation.js';
 import { because, REASON_QUERY } from './reason.js';
-
-interface LoginBody {
-  username: string;
-  password: string;
-}
-
-interface TokenBody {
-  expires_in?: number;
-}
-
-interface SessionParams {
-  id: string;
-}
-
-interface UserSessionParams {
-  id: number;
-  session: string;
-}
-
-interface LogoutBody {
-  everywhere: boolean;
-}
+import { arrayOf, optional, shape } from '../shapes/shape.js';
 
 /** Login failures that say something about who tried; those who are told to wait have been noted often enough. */
 const NOTED: ReadonlySet<string> = new Set<ErrorCode>(['unauthorized', 'user_disabled']);
@@ -44,10 +23,7 @@ const login = defineOperation({
   summary: 'Log in with username (or address) and password',
   description: 'The session is a cookie. It lasts as long as it is used, up to a maximum.',
   access: 'public',
-  body: Joi.object<LoginBody, true>({
-    username: Joi.string().max(320).required(),
-    password: Joi.string().max(1_024).required(),
-  }),
+  body: shape({ username: Joi.string().max(320), password: Joi.string().max(1_024) }),
   reply: USER,
   errors: ['unauthorized', 'user_disabled'],
   limit: { name: 'login', account: ({ body }) => accountNamed(body.username) },
@@ -75,7 +51,7 @@ const logout = defineOperation({
   summary: 'End this login, or all of them',
   description: 'With `everywhere`, all sessions and access tokens of the account end.',
   access: 'login',
-  body: Joi.object<LogoutBody, true>({ everywhere: Joi.boolean().default(false) }),
+  body: shape({ everywhere: Joi.boolean().default(false) }),
   async handler({ deps, login, body, secure }) {
     await endLogin(deps, login, body.everywhere);
     return new Reply(null, { headers: { 'Set-Cookie': sessionCookieHeader('', secure, 0) } });
@@ -106,8 +82,8 @@ const createAccessToken = defineOperation({
     'For scripts: send it as `Authorization: Bearer`. It is not shown again, and is valid until it is replaced, the password changes, or its time is up: `expires_in` seconds, at most `accounts.access_token_ms`.',
   access: 'login',
   idempotent: true,
-  body: Joi.object<TokenBody, true>({ expires_in: Joi.number().integer().min(60) }),
-  reply: Joi.string().required(),
+  body: shape({ expires_in: optional(Joi.number().integer().min(60)) }),
+  reply: Joi.string(),
   handler: ({ deps, login: current, actor, body, address, agent }) =>
     issueAccessToken(
       deps,
@@ -118,7 +94,7 @@ const createAccessToken = defineOperation({
     ),
 });
 
-const SESSIONS = Joi.array<SessionWire[]>().items(SESSION);
+const SESSIONS = arrayOf(SESSION);
 
 const list = defineOperation({
   id: 'listSessions',
@@ -157,7 +133,7 @@ const end = defineOperation({
   area: 'sessions',
   summary: 'End one of your own sessions or access tokens',
   access: 'login',
-  params: Joi.object<SessionParams, true>({ id: Joi.string().max(64).required() }),
+  params: shape({ id: Joi.string().max(64) }),
   errors: ['not_found'],
   async handler({ deps, login: asking, params, actor }) {
     await endListed(deps, asking.user.id, params.id, actor);
@@ -172,10 +148,7 @@ const endOfUser = defineOperation({
   area: 'sessions',
   summary: 'End a session or access token of an account with a lower role',
   access: 'admin',
-  params: Joi.object<UserSessionParams, true>({
-    id: ID.required(),
-    session: Joi.string().max(64).required(),
-  }),
+  params: shape({ id: ID, session: Joi.string().max(64) }),
   query: REASON_QUERY,
   errors: ['permission_denied', 'not_found'],
   async handler({ deps, params, query, actor }) {

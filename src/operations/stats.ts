@@ -17,47 +17,19 @@ import {
 } from '../management/usage-series.js';
 import { ID } from '../shapes/lists.js';
 import { SECONDS } from '../shapes/log.js';
-import { OVERVIEW_REPLY, overviewWire } from '../shapes/overview.js';
+import { OVERVIEW, overviewWire } from '../shapes/overview.js';
 import {
-  BREAKDOWN_REPLY,
+  BREAKDOWN,
   breakdownTable,
   breakdownWire,
   MAX_SERIES_DAYS,
-  SERIES_REPLY,
+  SERIES,
   seriesWire,
   type BreakdownWire,
 } from '../shapes/stats.js';
 import { csvOf } from './csv.js';
 import { defineOperation, FileReply } from './operation.js';
-
-interface SpanQuery {
-  start_timestamp: number;
-  end_timestamp: number;
-}
-
-interface OwnSeriesQuery extends SpanQuery {
-  group: SeriesGroup;
-  keys?: string;
-}
-
-interface SeriesListQuery extends OwnSeriesQuery {
-  user_id?: number;
-}
-
-interface OwnBreakdownQuery extends SpanQuery {
-  by: BreakdownGroup;
-  then?: BreakdownGroup;
-  time_zone: string;
-  format: 'json' | 'csv';
-}
-
-interface BreakdownListQuery extends OwnBreakdownQuery {
-  user_id?: number;
-}
-
-interface OverviewQuery extends SpanQuery {
-  day_timestamp?: number;
-}
+import { choice, optional, partial, shape, type ObjectOf, type Of } from '../shapes/shape.js';
 
 const DAY_S = 24 * 3_600;
 const MAX_BREAKDOWN_DAYS = 800;
@@ -70,9 +42,10 @@ const TIME_ZONE = Joi.string()
   .description('By day: whose days, as Europe/Berlin.');
 
 const SPAN = {
-  start_timestamp: SECONDS.required().description('Unix seconds.'),
-  end_timestamp: SECONDS.required().description('Unix seconds; that moment is not included.'),
+  start_timestamp: SECONDS.description('Unix seconds.'),
+  end_timestamp: SECONDS.description('Unix seconds; that moment is not included.'),
 };
+type SpanQuery = ObjectOf<typeof SPAN>;
 const KEYS = Joi.string()
   .max(4_096)
   .empty('')
@@ -80,9 +53,16 @@ const KEYS = Joi.string()
     'Ids or names of the group, separated by commas, 100 at most: these alone, and each by itself. Without it, the 12 with the most requests, and all others together.',
   );
 const MAX_KEYS = 100;
-const FORMAT = Joi.string<'json' | 'csv'>().valid('json', 'csv').default('json');
+const FORMAT = choice('json', 'csv').default('json');
 const KEPT =
   'Sums over all nodes, up to a few seconds ago; what a node could only report later is there within a minute. Minutes are kept for 6 hours, 5 minutes for 3 days, hours for 35 days (of spending for 400), and days of spending for `log.stats_days`; `complete_from` says since when nothing is missing.';
+
+const SERIES_QUERY = shape({
+  ...SPAN,
+  group: choice(...SERIES_GROUPS).default('none'),
+  ...partial({ keys: KEYS, user_id: ID }),
+});
+type SeriesQuery = Of<typeof SERIES_QUERY>;
 
 const series = defineOperation({
   id: 'usageSeries',
@@ -92,16 +72,15 @@ const series = defineOperation({
   summary: 'Requests, failures, latency and spending over time',
   description: `${KEPT} Grouped by channel, tag or provider, requests, failures and latency are those of its attempts. With \`user_id\`, or grouped by token or user, steps are hours, and requests that were refused before admission are not counted; by outcome, there are \`ok\` and \`failed\` with their requests alone.`,
   access: 'auditor',
-  query: Joi.object<SeriesListQuery, true>({
-    ...SPAN,
-    group: Joi.string<SeriesGroup>()
-      .valid(...SERIES_GROUPS)
-      .default('none'),
-    keys: KEYS,
-    user_id: ID,
-  }),
-  reply: SERIES_REPLY,
+  query: SERIES_QUERY,
+  reply: SERIES,
   handler: async ({ deps, query }) => seriesWire(await usageSeries(deps, seriesQueryOf(query))),
+});
+
+const OWN_SERIES_QUERY = shape({
+  ...SPAN,
+  group: choice<SeriesGroup>(...OWN_SERIES_GROUPS).default('none'),
+  keys: optional(KEYS),
 });
 
 const ownSeries = defineOperation({
@@ -112,17 +91,20 @@ const ownSeries = defineOperation({
   summary: 'Your own requests, failures, latency and spending, by the hour',
   description: `${KEPT} Requests that were refused before admission are not counted. Grouped by outcome, \`ok\` and \`failed\` have their requests; latency and everything else are in the total alone.`,
   access: 'login',
-  query: Joi.object<OwnSeriesQuery, true>({
-    ...SPAN,
-    group: Joi.string<SeriesGroup>()
-      .valid(...OWN_SERIES_GROUPS)
-      .default('none'),
-    keys: KEYS,
-  }),
-  reply: SERIES_REPLY,
+  query: OWN_SERIES_QUERY,
+  reply: SERIES,
   handler: async ({ deps, query, login }) =>
     seriesWire(await usageSeries(deps, { ...seriesQueryOf(query), owner: login.user.id })),
 });
+
+const BREAKDOWN_QUERY = shape({
+  ...SPAN,
+  by: choice(...BREAKDOWN_GROUPS).default('user'),
+  ...partial({ then: choice(...BREAKDOWN_GROUPS), user_id: ID }),
+  time_zone: TIME_ZONE,
+  format: FORMAT,
+});
+type BreakdownQuery = Of<typeof BREAKDOWN_QUERY>;
 
 const breakdown = defineOperation({
   id: 'usageBreakdown',
@@ -132,17 +114,8 @@ const breakdown = defineOperation({
   summary: 'Who spent what, by one or two dimensions, with the total',
   description: `${KEPT} The total is the sum of the rows, and agrees with \`used_quota\` of accounts and keys as far as it reaches.`,
   access: 'auditor',
-  query: Joi.object<BreakdownListQuery, true>({
-    ...SPAN,
-    by: Joi.string<BreakdownGroup>()
-      .valid(...BREAKDOWN_GROUPS)
-      .default('user'),
-    then: Joi.string<BreakdownGroup>().valid(...BREAKDOWN_GROUPS),
-    user_id: ID,
-    time_zone: TIME_ZONE,
-    format: FORMAT,
-  }),
-  reply: BREAKDOWN_REPLY,
+  query: BREAKDOWN_QUERY,
+  reply: BREAKDOWN,
   files: [CSV],
   handler: ({ deps, query }) => breakdownOf(deps, query, query.user_id),
 });
@@ -155,16 +128,14 @@ const ownBreakdown = defineOperation({
   summary: 'What you spent, by one or two dimensions, with the total',
   description: KEPT,
   access: 'login',
-  query: Joi.object<OwnBreakdownQuery, true>({
+  query: shape({
     ...SPAN,
-    by: Joi.string<BreakdownGroup>()
-      .valid(...OWN_BREAKDOWN_GROUPS)
-      .default('token'),
-    then: Joi.string<BreakdownGroup>().valid(...OWN_BREAKDOWN_GROUPS),
+    by: choice<BreakdownGroup>(...OWN_BREAKDOWN_GROUPS).default('token'),
+    then: optional(choice<BreakdownGroup>(...OWN_BREAKDOWN_GROUPS)),
     time_zone: TIME_ZONE,
     format: FORMAT,
   }),
-  reply: BREAKDOWN_REPLY,
+  reply: BREAKDOWN,
   files: [CSV],
   handler: ({ deps, query, login }) => breakdownOf(deps, query, login.user.id),
 });
@@ -178,13 +149,15 @@ const overview = defineOperation({
   description:
     'Parts that change rarely are up to half a minute old, and what other callers were told a moment ago is told again: it is cheap to ask every few seconds.',
   access: 'auditor',
-  query: Joi.object<OverviewQuery, true>({
+  query: shape({
     ...SPAN,
-    day_timestamp: SECONDS.description(
-      'When the day began that `today` is about, in unix seconds; of the UTC day if not given.',
+    day_timestamp: optional(
+      SECONDS.description(
+        'When the day began that `today` is about, in unix seconds; of the UTC day if not given.',
+      ),
     ),
   }),
-  reply: OVERVIEW_REPLY,
+  reply: OVERVIEW,
   async handler({ deps, query }) {
     const today = Math.floor(deps.now() / 1_000 / DAY_S) * DAY_S;
     const { day_timestamp: day = today } = query;
@@ -195,7 +168,7 @@ const overview = defineOperation({
   },
 });
 
-function seriesQueryOf(query: SeriesListQuery) {
+function seriesQueryOf(query: SeriesQuery) {
   const keys = query.keys?.split(',');
   if ((keys?.length ?? 0) > MAX_KEYS) throw invalid('keys', `keys may be ${MAX_KEYS} at most.`);
   return {
@@ -208,7 +181,7 @@ function seriesQueryOf(query: SeriesListQuery) {
 
 async function breakdownOf(
   deps: StatsDeps,
-  query: OwnBreakdownQuery,
+  query: BreakdownQuery,
   owner: number | undefined,
 ): Promise<BreakdownWire | FileReply> {
   const { by, then, format, time_zone: timeZone } = query;

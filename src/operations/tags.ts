@@ -1,40 +1,19 @@
 import Joi from 'joi';
 import { disableTag, editTag, enableTag, listTags, type TagWrite } from '../management/tags.js';
 import { invalid } from '../management/fields.js';
-import { SHARED_BODY, sharedEdit, type SharedBody } from '../shapes/channel.js';
-import {
-  SWITCHED_REPLY,
-  switchedWire,
-  TAG_ENTRY,
-  tagWire,
-  type SwitchedWire,
-  type TagWire,
-} from '../shapes/tag.js';
-import { IN_FORCE, type InForceWire } from '../shapes/in-force.js';
+import { SHARED_BODY, sharedEdit } from '../shapes/channel.js';
+import { SWITCHED, switchedWire, TAG_ENTRY, tagWire } from '../shapes/tag.js';
+import { IN_FORCE } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import { ID } from '../shapes/lists.js';
 import { defineOperation, type OperationDeps } from './operation.js';
 import { because, REASON } from './reason.js';
-
-interface SwitchBody {
-  tag: string;
-  reason?: string;
-}
-
-interface EditBody extends SharedBody, SwitchBody {
-  /** Null and the empty text remove the tag. */
-  new_tag?: string | null;
-}
-
-interface SwitchedReply extends SwitchedWire, InForceWire {}
-
-interface EditedWire extends InForceWire {
-  ids: number[];
-}
+import { arrayOf, extended, nullable, optional, shape, type Of } from '../shapes/shape.js';
 
 const TAG = Joi.string().max(1_024);
-const SWITCH_BODY = Joi.object<SwitchBody, true>({ tag: TAG.required(), reason: REASON });
-const SWITCHED = Joi.object<SwitchedReply, true>({ ...SWITCHED_REPLY, ...IN_FORCE });
+const SWITCH_BODY = shape({ tag: TAG, reason: REASON });
+
+const SWITCHED_REPLY = extended(SWITCHED, IN_FORCE);
 
 const list = defineOperation({
   id: 'listTags',
@@ -43,7 +22,7 @@ const list = defineOperation({
   area: 'channels',
   summary: 'All tags, with their switches and channels',
   access: 'auditor',
-  reply: Joi.array<TagWire[]>().items(TAG_ENTRY).required(),
+  reply: arrayOf(TAG_ENTRY),
   handler: async ({ deps }) => (await listTags(deps)).map(tagWire),
 });
 
@@ -57,7 +36,7 @@ const disable = defineOperation({
     'One switch that covers all channels with the tag, those added later included, and leaves their own status alone. Once this has answered, no gateway begins an attempt on any of them.',
   access: 'admin',
   body: SWITCH_BODY,
-  reply: SWITCHED,
+  reply: SWITCHED_REPLY,
   errors: ['not_found'],
   handler: async ({ deps, body, actor }) =>
     switched(deps, await disableTag(deps, body.tag, body.reason, actor)),
@@ -71,7 +50,7 @@ const enable = defineOperation({
   summary: 'Put the channels with a tag back as they were',
   access: 'admin',
   body: SWITCH_BODY,
-  reply: SWITCHED,
+  reply: SWITCHED_REPLY,
   errors: ['not_found'],
   handler: async ({ deps, body, actor }) =>
     switched(deps, await enableTag(deps, body.tag, because(actor, body.reason))),
@@ -86,13 +65,13 @@ const edit = defineOperation({
   description:
     'Absent members stay as they are. A tag that is renamed while it is switched off stays off under its new name. Channels in the configuration are changed there: if one of them is, none is changed.',
   access: 'admin',
-  body: Joi.object<EditBody, true>({
-    tag: TAG.required(),
-    new_tag: TAG.allow(null, ''),
+  body: shape({
+    tag: TAG,
+    new_tag: optional(nullable(TAG.allow(''))),
     ...SHARED_BODY,
     reason: REASON,
   }),
-  reply: Joi.object<EditedWire, true>({ ids: Joi.array().items(ID).required(), ...IN_FORCE }),
+  reply: shape({ ids: arrayOf(ID), ...IN_FORCE }),
   errors: ['not_found', 'conflict'],
   async handler({ deps, body, actor }) {
     const { tag, new_tag: moved, reason } = body;
@@ -107,7 +86,7 @@ const edit = defineOperation({
   },
 });
 
-async function switched(deps: OperationDeps, write: TagWrite): Promise<SwitchedReply> {
+async function switched(deps: OperationDeps, write: TagWrite): Promise<Of<typeof SWITCHED_REPLY>> {
   return { ...switchedWire(write), ...(await inForce(deps, write.version)) };
 }
 

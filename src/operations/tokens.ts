@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { GatewayError } from '../core/errors.js';
 import { MAX_QUOTA } from '../core/quota.js';
-import { tokenStatus, type Token, type TokenStatus } from '../core/token.js';
+import { tokenStatus, type Token } from '../core/token.js';
 import { unknownKey } from '../gateway/key-refusals.js';
 import {
   createToken,
@@ -19,9 +19,19 @@ import type { Actor, ManagementDeps } from '../management/audit.js';
 import { hashSecret } from '../management/secrets.js';
 import { userNames } from '../management/user-names.js';
 import type { QuotaChange, TokenChange, TokenQuery } from '../store/store.js';
-import { REQUIRED_COUNT } from '../shapes/counts.js';
+import { COUNT } from '../shapes/counts.js';
 import { ID, ID_PARAMS, IF_REVISION, listOf, orderOf, sortOf } from '../shapes/lists.js';
-import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from '../shapes/budget.js';
+import { BUDGET_USE, budgetUse } from '../shapes/budget.js';
+import {
+  choice,
+  extended,
+  namesOf,
+  optional,
+  partial,
+  shape,
+  wireOf,
+  type Of,
+} from '../shapes/shape.js';
 import { QUOTA, STATUS } from '../shapes/user.js';
 import {
   EXPIRED_TIME,
@@ -29,119 +39,86 @@ import {
   POLICY_BODY,
   readPolicy,
   TOKEN,
-  TOKEN_REPLY,
   TOKEN_SORTS,
   TOKEN_STATUS,
   tokenWire,
-  type PolicyBody,
-  type TokenWire,
 } from '../shapes/key.js';
-import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from './list-file.js';
+import { CSV, FORMAT_QUERY, pageOrFile } from './list-file.js';
 import { defineOperation } from './operation.js';
 import { orPresent } from './present.js';
 import { because, IDS, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
 
-interface CreateBody extends PolicyBody {
-  name: string;
-  user_id?: number;
-  status: 1 | 2;
-  expired_time?: number;
-  remain_quota?: number;
-  unlimited_quota?: boolean;
-  reason?: string;
-}
-
-interface UpdateBody extends PolicyBody {
-  id: number;
-  if_revision?: string;
-  name?: string;
-  status?: TokenStatus;
-  expired_time?: number;
-  remain_quota?: number;
-  add_quota?: number;
-  unlimited_quota?: boolean;
-  reason?: string;
-}
-
-interface TokenListQuery extends FormatQuery {
-  user_id?: number;
-  status?: TokenStatus;
-  model?: string;
-  tag?: string;
-  expires_before?: number;
-  unused_since?: number;
-  sort?: string;
-}
-
-interface SearchQuery extends TokenListQuery {
-  keyword?: string;
-  token?: string;
-}
-
-interface RollBody {
-  keep_old_s: number;
-  reason?: string;
-}
-
-interface FindBody {
-  key: string;
-}
-
-interface BatchBody {
-  ids: number[];
-  reason?: string;
-}
-
-/** A key in a list, with the name of its owner. */
-interface ListedView extends TokenWire {
-  owner: string;
-}
-
-/** A new key on the wire, with the key itself. */
-interface CreatedView extends TokenWire {
-  key: string;
-}
-
-interface UsageView extends BudgetUseWire {
-  object: 'token_usage';
-  name: string;
-  status: TokenStatus;
-  total_granted: number;
-  total_used: number;
-  total_available: number;
-  budget: number;
-  unlimited_quota: boolean;
-  model_limits_enabled: boolean;
-  model_limits: string[];
-  expires_at: number;
-}
-
 const TIME = Joi.number().integer();
 
 const NAME = Joi.string().max(1_024).empty('');
-const FILTER = {
+const FILTER = shape({
   ...FORMAT_QUERY,
-  user_id: ID,
-  status: TOKEN_STATUS.empty(''),
-  model: NAME.description('Those that may use it.'),
-  tag: NAME.description('Those that are bound to it.'),
-  expires_before: TIME.min(0).description('Unix seconds; those that never end are left out.'),
-  unused_since: TIME.min(0).description('Unix seconds.'),
-  sort: sortOf(TOKEN_SORTS, 'newest first'),
-};
+  ...partial({
+    user_id: ID,
+    status: TOKEN_STATUS.empty(''),
+    model: NAME.description('Those that may use it.'),
+    tag: NAME.description('Those that are bound to it.'),
+    expires_before: TIME.min(0).description('Unix seconds; those that never end are left out.'),
+    unused_since: TIME.min(0).description('Unix seconds.'),
+    sort: sortOf(TOKEN_SORTS, 'newest first'),
+  }),
+});
 
-const CREATED = Joi.object<CreatedView, true>({ ...TOKEN_REPLY, key: Joi.string().required() });
-const LISTED_MEMBERS = {
-  ...TOKEN_REPLY,
-  owner: Joi.string().allow('').required().description('The name of its account.'),
-};
-const LISTED = Joi.object<ListedView, true>(LISTED_MEMBERS);
+const CREATE_BODY = shape({
+  name: Joi.string().max(1_024),
+  user_id: optional(ID),
+  status: STATUS.default(1),
+  ...partial({
+    expired_time: EXPIRED_TIME,
+    remain_quota: QUOTA,
+    unlimited_quota: Joi.boolean(),
+  }),
+  ...POLICY_BODY,
+  reason: REASON,
+});
+const UPDATE_BODY = shape({
+  id: ID,
+  ...partial({
+    name: Joi.string().max(1_024),
+    status: TOKEN_STATUS,
+    expired_time: EXPIRED_TIME,
+    remain_quota: QUOTA,
+    add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
+    unlimited_quota: Joi.boolean(),
+  }),
+  ...POLICY_BODY,
+  if_revision: IF_REVISION,
+  reason: REASON,
+}).oxor('remain_quota', 'add_quota');
+type UpdateBody = Of<typeof UPDATE_BODY>;
+
+/** A new key on the wire, with the key itself. */
+const CREATED = extended(TOKEN, { key: Joi.string() });
+/** A key in a list, with the name of its owner. */
+const LISTED = extended(TOKEN, {
+  owner: Joi.string().allow('').description('The name of its account.'),
+});
+type ListedView = Of<typeof LISTED>;
 const KEYS_FILE = {
   name: 'keys',
-  columns: namesOf(LISTED_MEMBERS),
+  columns: namesOf(LISTED),
   narrowedBy: 'status, user_id or keyword',
 };
+const USAGE = shape({
+  object: choice('token_usage'),
+  name: Joi.string(),
+  status: TOKEN_STATUS,
+  total_granted: COUNT,
+  total_used: COUNT,
+  total_available: COUNT.description('Of an unlimited key: the balance of its user.'),
+  budget: QUOTA.description('What it may spend in each period; 0: no budget.'),
+  ...BUDGET_USE,
+  unlimited_quota: Joi.boolean(),
+  model_limits_enabled: Joi.boolean(),
+  model_limits: NAMES,
+  expires_at: TIME.description('Unix seconds; 0: never.'),
+});
 /** 30 days. */
 const MAX_KEEP_OLD_S = 2_592_000;
 
@@ -152,7 +129,7 @@ const list = defineOperation({
   area: 'tokens',
   summary: 'Your own keys; for admins, everybody’s',
   access: 'login',
-  query: Joi.object<TokenListQuery, true>(FILTER),
+  query: FILTER,
   reply: listOf(LISTED),
   files: [CSV],
   handler: ({ deps, query, actor }) => listed(deps, query, actor, filterOf(query)),
@@ -165,18 +142,20 @@ const search = defineOperation({
   area: 'tokens',
   summary: 'Search keys by part of the name',
   access: 'login',
-  query: Joi.object<SearchQuery, true>({
-    ...FILTER,
-    keyword: Joi.string().max(256).empty(''),
-    token: Joi.string()
-      .trim()
-      .max(512)
-      .empty('')
-      .meta({ deprecated: true })
-      .description(
-        'The whole key, for clients of New API. Addresses are written to logs and histories: use `findToken`, which takes it in the body.',
-      ),
-  }),
+  query: extended(
+    FILTER,
+    partial({
+      keyword: Joi.string().max(256).empty(''),
+      token: Joi.string()
+        .trim()
+        .max(512)
+        .empty('')
+        .meta({ deprecated: true })
+        .description(
+          'The whole key, for clients of New API. Addresses are written to logs and histories: use `findToken`, which takes it in the body.',
+        ),
+    }),
+  ),
   reply: listOf(LISTED),
   files: [CSV],
   handler({ deps, query, actor }) {
@@ -198,7 +177,7 @@ const find = defineOperation({
   description:
     'Takes the whole key in the body, which no proxy and no history keeps. Except to admins, somebody else’s key is as unknown as one that does not exist.',
   access: 'login',
-  body: Joi.object<FindBody, true>({ key: Joi.string().max(512).required() }),
+  body: shape({ key: Joi.string().max(512) }),
   reply: TOKEN,
   errors: ['not_found'],
   async handler({ deps, body, actor }) {
@@ -231,16 +210,7 @@ const create = defineOperation({
   description:
     'The reply has the key, which is not shown again. Without `remain_quota` the key may spend what its user has. Admins may make keys for others with `user_id`.',
   access: 'login',
-  body: Joi.object<CreateBody, true>({
-    name: Joi.string().max(1_024).required(),
-    user_id: ID,
-    status: STATUS.default(1),
-    expired_time: EXPIRED_TIME,
-    remain_quota: QUOTA,
-    unlimited_quota: Joi.boolean(),
-    ...POLICY_BODY,
-    reason: REASON,
-  }),
+  body: CREATE_BODY,
   reply: CREATED,
   errors: ['not_found'],
   idempotent: true,
@@ -276,18 +246,7 @@ const update = defineOperation({
     'Absent members stay as they are. `remain_quota` sets the quota, `add_quota` moves it, both atomically against running traffic. Enabling is judged by the values after the change, so that one call can extend and enable a key; it is refused if the key would still be expired or exhausted. With `status_only`, only the status changes.',
   access: 'login',
   query: STATUS_ONLY_QUERY,
-  body: Joi.object<UpdateBody, true>({
-    id: ID.required(),
-    name: Joi.string().max(1_024),
-    status: TOKEN_STATUS,
-    expired_time: EXPIRED_TIME,
-    remain_quota: QUOTA,
-    add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
-    unlimited_quota: Joi.boolean(),
-    ...POLICY_BODY,
-    if_revision: IF_REVISION,
-    reason: REASON,
-  }).oxor('remain_quota', 'add_quota'),
+  body: UPDATE_BODY,
   reply: TOKEN,
   beside: { data: TOKEN },
   errors: ['not_found', 'conflict'],
@@ -318,8 +277,8 @@ const roll = defineOperation({
     'The reply has the new key, which is not shown again. Name, quota, limits and history stay. The old key works for `keep_old_s`, so that applications can be changed one by one; without it, the old key ends at once. A second roll ends the key before the last.',
   access: 'login',
   params: ID_PARAMS,
-  body: Joi.object<RollBody, true>({
-    keep_old_s: Joi.number().integer().min(0).max(MAX_KEEP_OLD_S).default(0),
+  body: shape({
+    keep_old_s: COUNT.max(MAX_KEEP_OLD_S).default(0),
     reason: REASON,
   }),
   reply: CREATED,
@@ -356,8 +315,8 @@ const removeMany = defineOperation({
   summary: 'Delete many keys',
   description: 'Skips those that do not exist or are not yours. Returns how many.',
   access: 'login',
-  body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
-  reply: REQUIRED_COUNT,
+  body: shape({ ids: IDS, reason: REASON }),
+  reply: COUNT.required(),
   handler: ({ deps, body, actor }) => deleteTokens(deps, body.ids, because(actor, body.reason)),
 });
 
@@ -371,20 +330,7 @@ const usage = defineOperation({
     'Send the API key as for a rerank, from an address that it allows; disabled, expired and exhausted keys get an answer too.',
   access: 'key',
   errors: ['ip_not_allowed'],
-  reply: Joi.object<UsageView, true>({
-    object: Joi.string().valid('token_usage').required(),
-    name: Joi.string().required(),
-    status: TOKEN_STATUS.required(),
-    total_granted: REQUIRED_COUNT,
-    total_used: REQUIRED_COUNT,
-    total_available: REQUIRED_COUNT.description('Of an unlimited key: the balance of its user.'),
-    budget: QUOTA.required().description('What it may spend in each period; 0: no budget.'),
-    ...BUDGET_USE_REPLY,
-    unlimited_quota: Joi.boolean().required(),
-    model_limits_enabled: Joi.boolean().required(),
-    model_limits: NAMES.required(),
-    expires_at: TIME.required().description('Unix seconds; 0: never.'),
-  }),
+  reply: USAGE,
   async handler({ deps, identity }) {
     // Memory is good enough to admit a key, but not to report a balance.
     const { id, userId } = identity.credential.token;
@@ -395,20 +341,19 @@ const usage = defineOperation({
     ]);
     if (token === undefined || user === undefined) throw unknownKey();
     const available = token.unlimitedQuota ? user.quota : token.remainQuota;
-    return {
-      object: 'token_usage' as const,
-      name: token.name,
+    return wireOf(USAGE, {
+      ...token,
+      object: 'token_usage',
       status: tokenStatus(token, nowMs),
-      total_granted: token.usedQuota + available,
-      total_used: token.usedQuota,
-      total_available: available,
+      totalGranted: token.usedQuota + available,
+      totalUsed: token.usedQuota,
+      totalAvailable: available,
       budget: token.policy.budget,
-      ...budgetUseWire(token.policy, token.budgetUse, nowMs),
-      unlimited_quota: token.unlimitedQuota,
-      model_limits_enabled: token.policy.models !== undefined,
-      model_limits: [...(token.policy.models ?? [])],
-      expires_at: Math.max(0, token.expiredTime),
-    };
+      ...budgetUse(token.policy, token.budgetUse, nowMs),
+      modelLimitsEnabled: token.policy.models !== undefined,
+      modelLimits: token.policy.models ?? [],
+      expiresAt: Math.max(0, token.expiredTime),
+    });
   },
 });
 
@@ -433,7 +378,7 @@ function quotaChange({ remain_quota, add_quota }: UpdateBody): QuotaChange | und
 /** A page of keys, or a file of them, with the names of their owners. */
 function listed(
   deps: ManagementDeps,
-  query: FormatQuery,
+  query: Of<typeof FILTER>,
   actor: Actor,
   filter: Omit<TokenQuery, 'offset' | 'limit'>,
 ): ReturnType<typeof pageOrFile<ListedView, ListedView>> {
@@ -455,7 +400,7 @@ function listed(
   );
 }
 
-function filterOf(query: TokenListQuery): Omit<TokenQuery, 'offset' | 'limit'> {
+function filterOf(query: Of<typeof FILTER>): Omit<TokenQuery, 'offset' | 'limit'> {
   const { user_id: userId, status, model, tag } = query;
   const { expires_before: expiresBefore, unused_since: unusedSince } = query;
   const order = orderOf(TOKEN_SORTS, query.sort);

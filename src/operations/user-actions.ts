@@ -1,18 +1,19 @@
-import Joi from 'joi';
 import { invalid } from '../management/fields.js';
 import { deleteUser, updateUser, type UserEdit } from '../management/users.js';
 import { ID } from '../shapes/lists.js';
 import { QUOTA, USER_OR_NULL, userWire } from '../shapes/user.js';
 import { defineOperation } from './operation.js';
 import { because, REASON } from './reason.js';
+import { choice, optional, shape, type Of } from '../shapes/shape.js';
 
-interface ManageBody {
-  id: number;
-  action: 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
-  mode: 'add' | 'subtract' | 'override';
-  value?: number;
-  reason?: string;
-}
+const MANAGE_BODY = shape({
+  id: ID,
+  action: choice('enable', 'disable', 'delete', 'promote', 'demote', 'add_quota'),
+  mode: choice('add', 'subtract', 'override').default('add'),
+  value: optional(QUOTA),
+  reason: REASON,
+});
+type ManageBody = Of<typeof MANAGE_BODY>;
 
 const manage = defineOperation({
   id: 'manageUser',
@@ -23,15 +24,7 @@ const manage = defineOperation({
   description:
     'Promoting makes the account an admin; only root may do so. `add_quota` takes `value` and a `mode`. Answers with the account, or null once it is deleted.',
   access: 'admin',
-  body: Joi.object<ManageBody, true>({
-    id: ID.required(),
-    action: Joi.string()
-      .valid('enable', 'disable', 'delete', 'promote', 'demote', 'add_quota')
-      .required(),
-    mode: Joi.string().valid('add', 'subtract', 'override').default('add'),
-    value: QUOTA,
-    reason: REASON,
-  }),
+  body: MANAGE_BODY,
   reply: USER_OR_NULL,
   errors: ['permission_denied', 'not_found', 'conflict'],
   idempotent: true,

@@ -11,7 +11,7 @@ import {
 } from '../management/users.js';
 import { BUDGET_MEMBERS } from '../core/budget.js';
 import { MAX_QUOTA } from '../core/quota.js';
-import type { QuotaChange, Role } from '../store/store.js';
+import type { QuotaChange } from '../store/store.js';
 import {
   ID,
   ID_PARAMS,
@@ -22,66 +22,19 @@ import {
   orderOf,
   sliceOf,
   sortOf,
-  type ListQuery,
   type ListReply,
 } from '../shapes/lists.js';
-import { bodyMembers, readMembers, type MembersWire } from '../shapes/members.js';
+import { bodyMembers, readMembers } from '../shapes/members.js';
 import { QUOTA, ROLE, STATUS, USER, USER_SORTS, userWire, type UserWire } from '../shapes/user.js';
 import { defineOperation, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
-
-interface FilterQuery extends ListQuery {
-  role?: Role;
-  status?: 1 | 2;
-  sort?: string;
-}
-
-interface SearchQuery extends FilterQuery {
-  keyword?: string;
-}
-
-type BudgetBody = Partial<MembersWire<typeof BUDGET_MEMBERS>>;
-
-interface CreateBody extends BudgetBody {
-  username: string;
-  password: string;
-  email?: string;
-  display_name?: string;
-  role: Role;
-  status: 1 | 2;
-  quota: number;
-  reason?: string;
-}
-
-interface InviteBody extends BudgetBody {
-  username: string;
-  email: string;
-  display_name?: string;
-  role: Role;
-  quota: number;
-  reason?: string;
-}
-
-interface UpdateBody extends BudgetBody {
-  id: number;
-  if_revision?: string;
-  username?: string;
-  password?: string;
-  email?: string;
-  display_name?: string;
-  role?: Role;
-  status?: 1 | 2;
-  quota?: number;
-  add_quota?: number;
-  reason?: string;
-}
+import { arrayOf, optional, partial, shape, type Of } from '../shapes/shape.js';
 
 const FILTER = {
   ...LIST_QUERY,
-  role: ROLE.empty(''),
-  status: STATUS.empty(''),
+  ...partial({ role: ROLE.empty(''), status: STATUS.empty('') }),
   sort: sortOf(USER_SORTS, 'newest first'),
 };
 
@@ -92,10 +45,13 @@ const list = defineOperation({
   area: 'users',
   summary: 'All accounts',
   access: 'auditor',
-  query: Joi.object<FilterQuery, true>(FILTER),
+  query: shape(FILTER),
   reply: listOf(USER),
   handler: ({ deps, query }) => listed(deps, query),
 });
+
+const SEARCH = shape({ ...FILTER, keyword: optional(Joi.string().max(256).empty('')) });
+type SearchQuery = Of<typeof SEARCH>;
 
 const search = defineOperation({
   id: 'searchUsers',
@@ -104,7 +60,7 @@ const search = defineOperation({
   area: 'users',
   summary: 'Search accounts by part of a name or address, or by id',
   access: 'auditor',
-  query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
+  query: SEARCH,
   reply: listOf(USER),
   handler: ({ deps, query }) => listed(deps, query),
 });
@@ -131,7 +87,7 @@ const listAdmins = defineOperation({
   description:
     'The display names of up to five admins, or the names of those without one. If everybody may register, nobody is named.',
   access: 'login',
-  reply: Joi.array<string[]>().items(Joi.string()).required(),
+  reply: arrayOf(Joi.string()),
   handler: ({ deps }) => (deps.accounts.registration ? [] : adminNames(deps)),
 });
 
@@ -156,11 +112,10 @@ const create = defineOperation({
   summary: 'Make an account',
   description: 'Its role must be below your own.',
   access: 'admin',
-  body: Joi.object<CreateBody, true>({
-    username: USERNAME.required(),
-    password: PASSWORD.required(),
-    email: EMAIL.empty(''),
-    display_name: DISPLAY_NAME.empty(''),
+  body: shape({
+    username: USERNAME,
+    password: PASSWORD,
+    ...partial({ email: EMAIL.empty(''), display_name: DISPLAY_NAME.empty('') }),
     role: ROLE.default(1),
     status: STATUS.default(1),
     quota: QUOTA.default(0),
@@ -189,10 +144,10 @@ const invite = defineOperation({
   description:
     'Until then nobody knows a password for it. The code is good for 24 hours; the mail has a link if `server.public_url` is set. If the mail cannot be sent, the answer is 502, but the account exists: `mailPasswordReset` sends another.',
   access: 'admin',
-  body: Joi.object<InviteBody, true>({
-    username: USERNAME.required(),
-    email: EMAIL.required(),
-    display_name: DISPLAY_NAME.empty(''),
+  body: shape({
+    username: USERNAME,
+    email: EMAIL,
+    display_name: optional(DISPLAY_NAME.empty('')),
     role: ROLE.default(1),
     quota: QUOTA.default(0),
     ...bodyMembers(BUDGET_MEMBERS),
@@ -211,6 +166,24 @@ const invite = defineOperation({
   },
 });
 
+const UPDATE_BODY = shape({
+  id: ID,
+  ...partial({
+    username: KEEP,
+    password: PASSWORD.empty(''),
+    email: EMAIL.allow('').description('Empty: removes the address.'),
+    display_name: KEEP,
+    role: ROLE,
+    status: STATUS,
+    quota: QUOTA,
+    add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
+  }),
+  ...bodyMembers(BUDGET_MEMBERS),
+  if_revision: IF_REVISION,
+  reason: REASON,
+}).oxor('quota', 'add_quota');
+type UpdateBody = Of<typeof UPDATE_BODY>;
+
 const update = defineOperation({
   id: 'updateUser',
   method: 'PUT',
@@ -220,20 +193,7 @@ const update = defineOperation({
   description:
     'Absent members stay as they are. `quota` sets the balance, `add_quota` moves it, both atomically against running traffic. Nobody acts on an equal or higher role. Disabling, and a new password, end all logins of the account.',
   access: 'admin',
-  body: Joi.object<UpdateBody, true>({
-    id: ID.required(),
-    username: KEEP,
-    password: PASSWORD.empty(''),
-    email: EMAIL.allow('').description('Empty: removes the address.'),
-    display_name: KEEP,
-    role: ROLE,
-    status: STATUS,
-    quota: QUOTA,
-    add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
-    ...bodyMembers(BUDGET_MEMBERS),
-    if_revision: IF_REVISION,
-    reason: REASON,
-  }).oxor('quota', 'add_quota'),
+  body: UPDATE_BODY,
   reply: USER,
   beside: { data: USER },
   errors: ['permission_denied', 'not_found', 'conflict'],

@@ -1,137 +1,85 @@
 import Joi from 'joi';
 import { joinApiKeys, MAX_API_KEYS } from '../core/api-keys.js';
 import { CHANNEL_MEMBERS, SHARED_CHANNEL_MEMBERS } from '../core/channel-members.js';
-import type { Channel, ChannelStatus } from '../core/channel.js';
+import type { ChannelStatus } from '../core/channel.js';
 import { mapValues, snakeCase, snakeKeys } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import type { ChannelEdit, SharedEdit } from '../management/channel-edits.js';
 import type { ChannelOrder, ChannelState, ChannelView } from '../management/channel-views.js';
-import type { ChannelPause } from '../management/channel-sightings.js';
 import { channelRevision } from '../management/revision.js';
-import { ID, mapOf, REVISION } from './lists.js';
-import {
-  bodyMembers,
-  membersWire,
-  readMembers,
-  replyMembers,
-  type MembersWire,
-} from './members.js';
+import { ID, REVISION } from './lists.js';
+import { bodyMembers, readMembers, replyMembers } from './members.js';
 import { secondsOf } from './seconds.js';
+import {
+  arrayOf,
+  choice,
+  mapOf,
+  nullable,
+  optional,
+  partial,
+  shape,
+  wireOf,
+  type ObjectOf,
+  type Of,
+} from './shape.js';
 
 export type SettingValue = string | number | boolean;
-
-/** A channel on the wire: everything but its credentials. */
-export interface ChannelWire extends MembersWire<typeof CHANNEL_MEMBERS> {
-  id: number;
-  name: string;
-  provider: string;
-  base_url: string | null;
-  credential_names: string[];
-  /** The number of its API keys; null if the configuration keeps them. */
-  key_count: number | null;
-  settings: Record<string, SettingValue>;
-  models: Record<string, string>;
-  tag: string | null;
-  /** The channel's own status: 1 enabled, 2 disabled, 3 disabled by the gateway. */
-  status: ChannelStatus;
-  effective: EffectiveWire;
-  origin: Channel['origin'];
-  revision: string;
-}
-
-/** Whether a channel takes traffic, all things considered; kept apart from what can be sent back to change it. */
-export interface EffectiveWire {
-  live: boolean;
-  because: Extract<ChannelState, { live: false }>['because'] | null;
-  reason: string | null;
-  /** Unix seconds, like `next_try`; for a channel that was disabled automatically. */
-  since: number | null;
-  next_try: number | null;
-  /** Gateways that leave it alone for a while. */
-  paused: PauseWire[];
-}
-
-export interface PauseWire {
-  node: string;
-  /** The end of a key, if only one of several keys rests. */
-  key: string | null;
-  state: ChannelPause['state'];
-  reason: string;
-  since: number;
-  until: number;
-}
 
 /** Models as an object from the callers' names to the upstream's, or names alone: an array, or separated by commas. */
 export type Models = Readonly<Record<string, string>> | readonly string[] | string;
 
-/** What can be set on one channel, and on many at once. */
-export interface SharedBody extends Partial<MembersWire<typeof SHARED_CHANNEL_MEMBERS>> {
-  models?: Models;
-}
-
-/** What can be set on a channel. */
-export interface ChannelBody extends SharedBody, Partial<MembersWire<typeof CHANNEL_MEMBERS>> {
-  name?: string;
-  provider?: string;
-  base_url?: string | null;
-  api_key?: string;
-  api_keys?: string[];
-  credentials?: Record<string, string | null>;
-  settings?: Record<string, SettingValue | null>;
-  tag?: string | null;
-  status?: ChannelStatus;
-}
-
 const NAME = Joi.string().max(1_024);
-const SETTING_KINDS = [Joi.string().allow('').max(65_536), Joi.number(), Joi.boolean()];
-export const SETTING = Joi.alternatives<SettingValue>().try(...SETTING_KINDS);
+const SETTING_KINDS = [Joi.string().allow('').max(65_536), Joi.number(), Joi.boolean()] as const;
+export const SETTING = Joi.alternatives().try(...SETTING_KINDS);
 // Not `SETTING.allow(null)`: in the OpenAPI document, null would replace the kinds.
-export const SETTING_OR_NULL = Joi.alternatives<SettingValue | null>().try(
+export const SETTING_OR_NULL = Joi.alternatives().try(
   ...SETTING_KINDS,
-  Joi.any().valid(null),
+  Joi.any<null>().valid(null),
 );
 /** Private keys and service accounts are whole files. */
 export const SECRET = Joi.string().max(65_536);
-export const TAG = NAME.allow(null, '').description('Null or an empty string: none.');
+export const TAG = nullable(NAME.allow('')).description('Null or an empty string: none.');
 const CHANNEL_STATUS = Joi.number<ChannelStatus>()
   .valid(1, 2, 3)
   .description('1 enabled, 2 disabled, 3 disabled by the gateway');
-export const MODELS = Joi.alternatives<Models>()
-  .try(mapOf<string>(NAME), Joi.array().items(NAME).max(10_000), Joi.string().max(100_000))
+export const MODELS = Joi.alternatives()
+  .try(mapOf(NAME), arrayOf(NAME).max(10_000), Joi.string().max(100_000))
   .description(
     'The callers’ names, each with the upstream’s; or just names, as a list or with commas.',
   );
 
-/** The members of `SharedBody` for the schema of a body. */
-export const SHARED_BODY = { models: MODELS, ...bodyMembers(SHARED_CHANNEL_MEMBERS) };
+/** What can be set on one channel, and on many at once. */
+export const SHARED_BODY = { models: optional(MODELS), ...bodyMembers(SHARED_CHANNEL_MEMBERS) };
+export type SharedBody = ObjectOf<typeof SHARED_BODY>;
 
 export const API_KEY = SECRET.empty('').description('The same as credentials.api_key.');
 
-export const API_KEYS = Joi.array()
-  .items(SECRET)
+export const API_KEYS = arrayOf(SECRET)
   .min(1)
   .max(MAX_API_KEYS)
   .description('Several keys of one account or of many, which take turns; in place of api_key.');
 
-/** The members of `ChannelBody` for the schema of a body. */
+/** What can be set on a channel. */
 export const CHANNEL_BODY = {
-  name: NAME,
-  provider: NAME,
-  base_url: Joi.string()
-    .max(4_096)
-    .allow(null, '')
-    .description('Null or an empty string: the provider’s own.'),
-  api_key: API_KEY,
-  api_keys: API_KEYS,
-  credentials: mapOf<string | null>(SECRET.allow(null)),
-  settings: mapOf<SettingValue | null>(SETTING_OR_NULL),
-  tag: TAG,
-  status: CHANNEL_STATUS,
-  models: MODELS,
+  ...partial({
+    name: NAME,
+    provider: NAME,
+    base_url: nullable(Joi.string().max(4_096).allow('')).description(
+      'Null or an empty string: the provider’s own.',
+    ),
+    api_key: API_KEY,
+    api_keys: API_KEYS,
+    credentials: mapOf(nullable(SECRET)),
+    settings: mapOf(SETTING_OR_NULL),
+    tag: TAG,
+    status: CHANNEL_STATUS,
+    models: MODELS,
+  }),
   ...bodyMembers(CHANNEL_MEMBERS),
 };
+export type ChannelBody = ObjectOf<typeof CHANNEL_BODY>;
 
-export const ORIGIN = Joi.string<Channel['origin']>().valid('config', 'store');
+export const ORIGIN = choice('config', 'store');
 
 /** What channels can be ordered by. */
 export const CHANNEL_SORTS: Readonly<Record<ChannelOrder, ChannelOrder>> = {
@@ -140,110 +88,92 @@ export const CHANNEL_SORTS: Readonly<Record<ChannelOrder, ChannelOrder>> = {
 };
 
 /** Why a channel may take no traffic. */
-export const REASONS: readonly (EffectiveWire['because'] & string)[] = [
+export const REASONS = [
   ...(['disabled', 'auto_disabled', 'tag_disabled', 'credentials_locked', 'unusable'] as const),
-];
-export const BECAUSE = Joi.string<EffectiveWire['because'] & string>().valid(...REASONS);
+] as const;
+export const BECAUSE = choice(...REASONS);
 
-const TIME = Joi.number().integer().allow(null).required();
+const TIME = nullable(Joi.number().integer());
 
-const EFFECTIVE = Joi.object<EffectiveWire, true>({
-  live: Joi.boolean().required().description('Whether it takes traffic.'),
-  because: BECAUSE.allow(null).required().description('Why it takes none.'),
-  reason: Joi.string().allow(null).required().description('The same in words, where available.'),
-  since: TIME.description('When it was disabled automatically, in unix seconds.'),
-  next_try: TIME.description('When it is tried again after that, in unix seconds.'),
-  paused: Joi.array()
-    .items(
-      Joi.object<PauseWire, true>({
-        node: Joi.string().required(),
-        key: Joi.string()
-          .allow(null)
-          .required()
-          .description(
-            'The last characters of an API key, if one of several is left alone; null: the channel is.',
-          ),
-        state: Joi.string<PauseWire['state']>()
-          .valid('open', 'half_open', 'cooling')
-          .required()
-          .description(
-            'open: its circuit is open after failures; half_open: one request is under way to test it; cooling: it asked for a pause.',
-          ),
-        reason: Joi.string().required().description('The kind of the last failure.'),
-        since: Joi.number().integer().required().description('Unix seconds.'),
-        until: Joi.number().integer().required().description('Unix seconds.'),
-      }),
-    )
-    .required()
-    .description(
-      'Gateways that leave it alone for a while, as they reported within the last few seconds.',
-    ),
+/** A gateway that leaves a channel, or one of its keys, alone for a while. */
+const PAUSE = shape({
+  node: Joi.string(),
+  key: nullable(Joi.string()).description(
+    'The last characters of an API key, if one of several is left alone; null: the channel is.',
+  ),
+  state: choice('open', 'half_open', 'cooling').description(
+    'open: its circuit is open after failures; half_open: one request is under way to test it; cooling: it asked for a pause.',
+  ),
+  reason: Joi.string().description('The kind of the last failure.'),
+  since: Joi.number().integer().description('Unix seconds.'),
+  until: Joi.number().integer().description('Unix seconds.'),
 });
 
-/** The members of `ChannelWire` for the schema of a reply. */
-export const CHANNEL_REPLY = {
-  id: ID.required(),
-  name: Joi.string().required(),
-  provider: Joi.string().required(),
-  base_url: Joi.string().allow(null).required().description('Null: the provider’s own.'),
-  credential_names: Joi.array()
-    .items(Joi.string())
-    .required()
-    .description('Empty for a channel in the configuration, which keeps them there.'),
-  key_count: Joi.number()
-    .integer()
-    .allow(null)
-    .required()
-    .description('API keys that take turns; null where the configuration keeps them.'),
-  settings: mapOf<SettingValue>(SETTING).required(),
-  models: mapOf<string>(Joi.string())
-    .required()
-    .description('The callers’ names, each with the upstream’s.'),
-  tag: Joi.string().allow(null).required(),
+/** Whether a channel takes traffic, all things considered; kept apart from what can be sent back to change it. */
+const EFFECTIVE = shape({
+  live: Joi.boolean().description('Whether it takes traffic.'),
+  because: nullable(BECAUSE).description('Why it takes none.'),
+  reason: nullable(Joi.string()).description('The same in words, where available.'),
+  since: TIME.description('When it was disabled automatically, in unix seconds.'),
+  next_try: TIME.description('When it is tried again after that, in unix seconds.'),
+  paused: arrayOf(PAUSE).description(
+    'Gateways that leave it alone for a while, as they reported within the last few seconds.',
+  ),
+});
+export type EffectiveWire = Of<typeof EFFECTIVE>;
+
+/** A channel on the wire: everything but its credentials. */
+export const CHANNEL = shape({
+  id: ID,
+  name: Joi.string(),
+  provider: Joi.string(),
+  base_url: nullable(Joi.string()).description('Null: the provider’s own.'),
+  credential_names: arrayOf(Joi.string()).description(
+    'Empty for a channel in the configuration, which keeps them there.',
+  ),
+  key_count: nullable(Joi.number().integer()).description(
+    'API keys that take turns; null where the configuration keeps them.',
+  ),
+  settings: mapOf(SETTING),
+  models: mapOf(Joi.string()).description('The callers’ names, each with the upstream’s.'),
+  tag: nullable(Joi.string()),
   ...replyMembers(CHANNEL_MEMBERS),
-  status: CHANNEL_STATUS.required(),
-  effective: EFFECTIVE.required(),
-  origin: ORIGIN.required().description(
+  status: CHANNEL_STATUS,
+  effective: EFFECTIVE,
+  origin: ORIGIN.description(
     'Channels in the configuration are changed there, except for their status.',
   ),
   revision: REVISION,
-};
-
-export const CHANNEL = Joi.object<ChannelWire, true>(CHANNEL_REPLY);
+});
+export type ChannelWire = Of<typeof CHANNEL>;
 
 /** A channel as the API returns it, and as the command line prints it with `--json`. */
 export function channelWire(channel: ChannelView): ChannelWire {
-  const { state } = channel;
-  return {
-    id: channel.id,
-    name: channel.name,
-    provider: channel.provider,
-    base_url: channel.baseUrl ?? null,
-    credential_names: channel.credentialNames.map(snakeCase),
-    key_count: channel.keyCount ?? null,
+  return wireOf(CHANNEL, {
+    ...channel,
+    credentialNames: channel.credentialNames.map(snakeCase),
     // Settings are checked when they are written.
     settings: snakeKeys(channel.settings as Record<string, SettingValue>),
-    models: channel.models,
-    tag: channel.tag ?? null,
-    ...membersWire(CHANNEL_MEMBERS, channel),
-    status: channel.status,
-    effective: {
-      live: state.live,
-      because: state.live ? null : state.because,
-      reason: reasonOf(state),
-      since: secondsOf(channel.sighted.sinceMs),
-      next_try: secondsOf(channel.sighted.nextTryMs),
-      paused: channel.sighted.pauses.map(
-        ({ node, key, state: paused, reason, sinceMs, untilMs }) => ({
-          ...{ node, key: key ?? null, state: paused, reason },
-          since: Math.floor(sinceMs / 1_000),
-          until: Math.ceil(untilMs / 1_000),
-        }),
-      ),
-    },
-    origin: channel.origin,
+    effective: effectiveWire(channel),
     revision: channelRevision(channel),
-  };
+  });
+}
+
+function effectiveWire({ state, sighted }: ChannelView): EffectiveWire {
+  return wireOf(EFFECTIVE, {
+    live: state.live,
+    because: state.live ? null : state.because,
+    reason: reasonOf(state),
+    since: secondsOf(sighted.sinceMs),
+    nextTry: secondsOf(sighted.nextTryMs),
+    paused: sighted.pauses.map((pause) =>
+      wireOf(PAUSE, {
+        ...pause,
+        since: Math.floor(pause.sinceMs / 1_000),
+        until: Math.ceil(pause.untilMs / 1_000),
+      }),
+    ),
+  });
 }
 
 /** The edit that a body asks for. */

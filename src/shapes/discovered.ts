@@ -1,111 +1,69 @@
 import Joi from 'joi';
-import {
-  CERTAINTIES,
-  type Certainty,
-  type Discovery,
-  type ProposedChannel,
-} from '../core/discovery.js';
+import { CERTAINTIES, type Discovery, type ProposedChannel } from '../core/discovery.js';
 import { snakeCase, snakeKeys } from '../core/records.js';
+import { arrayOf, choice, nullable, shape, wireOf, type Of } from './shape.js';
 
+const PROPOSED = shape({
+  name: Joi.string(),
+  provider: Joi.string(),
+  base_url: Joi.string(),
+  models: arrayOf(Joi.string().allow('')),
+  credentials: Joi.object<Record<string, string>>().pattern(Joi.string(), Joi.string()),
+  settings: Joi.object<Record<string, string | number | boolean>>().pattern(
+    Joi.string(),
+    Joi.alternatives(Joi.string(), Joi.number(), Joi.boolean()),
+  ),
+});
 /** A channel as configuration files have it. */
-export interface ProposedWire {
-  name: string;
-  provider: string;
-  base_url: string;
-  models: string[];
-  credentials: Record<string, string>;
-  settings: Record<string, string | number | boolean>;
-}
+export type ProposedWire = Of<typeof PROPOSED>;
+
+const CANDIDATE = shape({
+  provider: Joi.string(),
+  certainty: choice(...CERTAINTIES),
+  because: Joi.string(),
+  model: nullable(Joi.string())
+    .default(null)
+    .description('The one that ranked, where it is an embedding or chat model.'),
+});
 
 /** What was found out about a server, on the wire. */
-export interface DiscoveredWire {
-  candidates: { provider: string; certainty: Certainty; because: string; model: string | null }[];
-  channel: ProposedWire | null;
-  models: string[];
-  max_documents: number | null;
-  score_scale: string | null;
-  order: 'right' | 'wrong' | 'undecided' | null;
-  requests: number;
-  problem: { code: string; message: string } | null;
-}
-
-export const DISCOVERED = Joi.object<DiscoveredWire, true>({
-  candidates: Joi.array()
-    .items(
-      Joi.object<DiscoveredWire['candidates'][number], true>({
-        provider: Joi.string().required(),
-        certainty: Joi.string<Certainty>()
-          .valid(...CERTAINTIES)
-          .required(),
-        because: Joi.string().required(),
-        model: Joi.string()
-          .allow(null)
-          .default(null)
-          .description('The one that ranked, where it is an embedding or chat model.'),
-      }),
-    )
-    .required()
-    .description('Providers whose requests it answers, the best first.'),
-  channel: Joi.object<ProposedWire, true>({
-    name: Joi.string().required(),
-    provider: Joi.string().required(),
-    base_url: Joi.string().required(),
-    models: Joi.array().items(Joi.string().allow('')).required(),
-    credentials: Joi.object().pattern(Joi.string(), Joi.string()).required(),
-    settings: Joi.object()
-      .pattern(Joi.string(), Joi.alternatives(Joi.string(), Joi.number(), Joi.boolean()))
-      .required(),
-  })
-    .allow(null)
+export const DISCOVERED = shape({
+  candidates: arrayOf(CANDIDATE).description(
+    'Providers whose requests it answers, the best first.',
+  ),
+  channel: nullable(PROPOSED)
     .default(null)
     .description(
       'For the first candidate, as configuration files have it: variables stand for secrets.',
     ),
-  models: Joi.array().items(Joi.string().allow('')).required().description('Those that it lists.'),
-  max_documents: Joi.number()
-    .allow(null)
-    .required()
-    .description('In one request, if it reports a limit.'),
-  score_scale: Joi.string().allow(null).required(),
-  order: Joi.string<'right' | 'wrong' | 'undecided'>()
-    .valid('right', 'wrong', 'undecided')
-    .allow(null)
-    .required(),
-  requests: Joi.number().integer().min(0).required().description('How many it took.'),
-  problem: Joi.object<{ code: string; message: string }, true>({
-    code: Joi.string().required(),
-    message: Joi.string().required(),
-  })
-    .allow(null)
-    .required(),
+  models: arrayOf(Joi.string().allow('')).description('Those that it lists.'),
+  max_documents: nullable(Joi.number()).description('In one request, if it reports a limit.'),
+  score_scale: nullable(Joi.string()),
+  order: nullable(choice('right', 'wrong', 'undecided')),
+  requests: Joi.number().integer().min(0).description('How many it took.'),
+  problem: nullable(shape({ code: Joi.string(), message: Joi.string() })),
 });
+export type DiscoveredWire = Of<typeof DISCOVERED>;
 
 export function discoveredWire(discovery: Discovery): DiscoveredWire {
-  const { candidates, channel, models, mostDocuments, scale, order, requests, problem } = discovery;
-  return {
-    candidates: candidates.map(({ model, ...candidate }) => ({
-      ...candidate,
-      model: model ?? null,
-    })),
-    channel: channel === undefined ? null : proposedWire(channel),
-    models: [...models],
-    max_documents: mostDocuments ?? null,
-    score_scale: scale ?? null,
-    order: order ?? null,
-    requests,
-    problem: problem === undefined ? null : { ...problem },
-  };
+  const { candidates, channel, mostDocuments, scale, problem } = discovery;
+  return wireOf(DISCOVERED, {
+    ...discovery,
+    candidates: candidates.map((candidate) => wireOf(CANDIDATE, candidate)),
+    channel: channel && proposedWire(channel),
+    maxDocuments: mostDocuments,
+    scoreScale: scale,
+    problem: problem && { ...problem },
+  });
 }
 
 function proposedWire(channel: ProposedChannel): ProposedWire {
-  const { provider, baseUrl, models, credentials, settings } = channel;
+  const { provider, credentials, settings } = channel;
   const variables = credentials.map((name) => [name, `\${${snakeCase(name).toUpperCase()}}`]);
-  return {
+  return wireOf(PROPOSED, {
+    ...channel,
     name: provider,
-    provider,
-    base_url: baseUrl,
-    models: [...models],
     credentials: snakeKeys(Object.fromEntries(variables) as Record<string, string>),
     settings: snakeKeys(settings),
-  };
+  });
 }

@@ -1,48 +1,41 @@
 import Joi from 'joi';
 import type { Order, Page, Slice } from '../store/store.js';
-
-/** Which part of a list; `p` counts from 1. */
-export interface ListQuery {
-  p: number;
-  page_size: number;
-}
+import { arrayOf, optional, shape, type ObjectOf, type Of, type Optional } from './shape.js';
 
 const MAX_PAGE_SIZE = 100;
 const MAX_PAGE = 1_000_000;
 
-/** The members of `ListQuery` for the schema of a query. */
+/** Which part of a list. */
 export const LIST_QUERY = {
   p: Joi.number().integer().min(1).max(MAX_PAGE).default(1).description('The page, from 1.'),
   page_size: Joi.number().integer().min(1).max(MAX_PAGE_SIZE).default(20),
 };
-
-export interface IdParams {
-  id: number;
-}
+export type ListQuery = ObjectOf<typeof LIST_QUERY>;
 
 export const ID = Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER);
 
 /** In a view: what it was read at. In a change: what it was made from. */
-export const REVISION = Joi.string()
-  .required()
-  .description('Send it as `if_revision`, so that a change made meanwhile is not overwritten.');
-export const IF_REVISION = Joi.string()
-  .max(64)
-  .empty(['', null])
-  .description(
-    'The `revision` that the change was made from: if somebody else has changed it since, 409 with the current state as `data`.',
-  );
+export const REVISION = Joi.string().description(
+  'Send it as `if_revision`, so that a change made meanwhile is not overwritten.',
+);
+export const IF_REVISION = optional(Joi.string().max(64).empty(['', null])).description(
+  'The `revision` that the change was made from: if somebody else has changed it since, 409 with the current state as `data`.',
+);
 
 /** The names on the wire of what a list can be ordered by. */
 type Sorts<By extends string> = Readonly<Record<string, By>>;
 
 /** `sort` of a query: one of the members, the least first or, with a minus before it, the greatest first. */
-export function sortOf<By extends string>(members: Sorts<By>, otherwise: string): Joi.StringSchema {
+export function sortOf<By extends string>(
+  members: Sorts<By>,
+  otherwise: string,
+): Optional<Joi.StringSchema> {
   const names = Object.keys(members).flatMap((name) => [name, `-${name}`]);
-  return Joi.string()
-    .valid(...names)
-    .empty('')
-    .description(`With a minus, the greatest first. If not given: ${otherwise}.`);
+  return optional(
+    Joi.string()
+      .valid(...names)
+      .empty(''),
+  ).description(`With a minus, the greatest first. If not given: ${otherwise}.`);
 }
 
 export function orderOf<By extends string>(
@@ -56,15 +49,10 @@ export function orderOf<By extends string>(
 }
 
 /** The `:id` of a path. */
-export const ID_PARAMS = Joi.object<IdParams, true>({ id: ID.required() });
+export const ID_PARAMS = shape({ id: ID });
 
 export function sliceOf({ p, page_size }: ListQuery): Slice {
   return { offset: (p - 1) * page_size, limit: page_size };
-}
-
-export interface ListReply<V> extends Page<V> {
-  readonly page: number;
-  readonly page_size: number;
 }
 
 /** A page of a list on the wire, each item as `view` shows it. */
@@ -77,16 +65,12 @@ export function listReply<T, V>(
 }
 
 /** The schema of a list of such items. */
-export function listOf<V>(item: Joi.ObjectSchema<V>): Joi.ObjectSchema<ListReply<V>> {
-  return Joi.object<ListReply<V>>({
-    items: Joi.array().items(item).required(),
-    total: Joi.number().integer().min(0).required(),
-    page: Joi.number().integer().min(1).required(),
-    page_size: Joi.number().integer().min(1).required(),
+export function listOf<V>(item: Joi.ObjectSchema<V>) {
+  return shape({
+    items: arrayOf(item),
+    total: Joi.number().integer().min(0),
+    page: Joi.number().integer().min(1),
+    page_size: Joi.number().integer().min(1),
   });
 }
-
-/** The schema of an object with arbitrary member names, such as models. */
-export function mapOf<V>(value: Joi.Schema): Joi.ObjectSchema<Record<string, V>> {
-  return Joi.object<Record<string, V>>().pattern(/^/, value);
-}
+export type ListReply<V> = Of<ReturnType<typeof listOf<V>>>;

@@ -8,161 +8,121 @@ import {
   type UsageMembers,
 } from '../core/usage-members.js';
 import type { AuditEntry, Logged, UsageEntry, UsageStats } from '../store/store.js';
-import { COUNT, REQUIRED_COUNT } from './counts.js';
+import { COUNT } from './counts.js';
 import { ID } from './lists.js';
-
-type Wire<K extends keyof UsageMembers> = {
-  -readonly [N in K as SnakeCase<N>]: undefined extends UsageMembers[N]
-    ? Exclude<UsageMembers[N], undefined> | null
-    : UsageMembers[N];
-};
-
-/** A request in the log, as the user who made it may see it. */
-export interface OwnUsageWire extends Wire<OwnMember> {
-  id: number;
-  /** Unix seconds. */
-  created_at: number;
-}
-
-/** A request in the log, as operators see it. */
-export interface UsageWire extends Wire<keyof UsageMembers> {
-  id: number;
-  created_at: number;
-}
-
-export type StatsWire = Record<'requests' | SnakeCase<SummedMember>, number>;
-
-/** A management write in the log. */
-export interface AuditWire {
-  id: number;
-  created_at: number;
-  actor_id: number | null;
-  actor: string;
-  action: string;
-  target: string;
-  name: string | null;
-  changes: AuditChangeWire[];
-  detail: Record<string, unknown>;
-  address: string | null;
-}
+import { secondsOf } from './seconds.js';
+import { arrayOf, nullable, shape, wireOf, type Of } from './shape.js';
 
 type Value = string | number | boolean | readonly unknown[] | Record<string, unknown> | null;
 
-/** What became of a member. */
-export interface AuditChangeWire {
-  member: string;
-  before: Value;
-  after: Value;
-  omitted: boolean;
-}
-
 export const SECONDS = Joi.number().integer().min(0).max(8_640_000_000_000);
-const TEXT = Joi.string().allow('').required();
+const TEXT = Joi.string().allow('');
 
 /** Of an entry: what `before` takes. */
-export const LOG_ID = REQUIRED_COUNT.description(
+export const LOG_ID = COUNT.description(
   'Of this entry in the log. In one’s own, without an order.',
 );
 
-const OWN_ROWS = USAGE_ROWS.filter(({ own }) => own);
+const ENTRY = { id: LOG_ID, created_at: SECONDS.description('Unix seconds.') };
 
-/** The members of a request in the log for the schema of a reply, in the order of a file's columns. */
-export const OWN_USAGE_REPLY = usageSchemas(OWN_ROWS) as Joi.StrictSchemaMap<OwnUsageWire>;
-export const USAGE_REPLY = usageSchemas(USAGE_ROWS) as Joi.StrictSchemaMap<UsageWire>;
-export const STATS = Joi.object<StatsWire, true>(
-  Object.fromEntries(
-    ['requests', ...SUMMED_MEMBERS].map((name) => [snakeCase(name), REQUIRED_COUNT]),
-    // One for each name that `StatsWire` has.
-  ) as Joi.StrictSchemaMap<StatsWire>,
-);
-/** Whatever JSON can hold; a union is declared as alternatives, of which there would be no other. */
-const VALUE = Joi.any<Value>() as Joi.AlternativesSchema<Value>;
-
-const CHANGE = Joi.object<AuditChangeWire, true>({
-  member: Joi.string().required(),
-  before: VALUE.required().description('Null: it was not set.'),
-  after: VALUE.required().description('Null: it is not set, or the thing is gone.'),
-  omitted: Joi.boolean().required().description('Whether the values were too long to keep.'),
+/** A request in the log, as the user who made it may see it. */
+export const OWN_USAGE = shape({
+  ...ENTRY,
+  ...(usageSchemas(USAGE_ROWS.filter(({ own }) => own)) as UsageSchemas<OwnMember>),
 });
+export type OwnUsageWire = Of<typeof OWN_USAGE>;
 
-export const AUDIT_REPLY = {
+/** A request in the log, as operators see it. */
+export const USAGE = shape({
+  ...ENTRY,
+  ...(usageSchemas(USAGE_ROWS) as UsageSchemas<keyof UsageMembers>),
+});
+export type UsageWire = Of<typeof USAGE>;
+
+/** Sums over requests. */
+export const STATS = shape({ requests: COUNT, ...summedMembers() });
+export type StatsWire = Of<typeof STATS>;
+
+/** Whatever JSON can hold. */
+const VALUE = Joi.any<Value>();
+
+/** What became of a member. */
+const CHANGE = shape({
+  member: Joi.string(),
+  before: VALUE.description('Null: it was not set.'),
+  after: VALUE.description('Null: it is not set, or the thing is gone.'),
+  omitted: Joi.boolean().description('Whether the values were too long to keep.'),
+});
+export type AuditChangeWire = Of<typeof CHANGE>;
+
+/** A management write in the log. */
+export const AUDIT = shape({
   id: LOG_ID,
-  created_at: SECONDS.required(),
-  actor_id: ID.allow(null).required().description('Null for the command line.'),
+  created_at: SECONDS,
+  actor_id: nullable(ID).description('Null for the command line.'),
   actor: TEXT,
-  action: Joi.string().required(),
+  action: Joi.string(),
   target: TEXT,
   detail: Joi.object<Record<string, unknown>>()
     .unknown(true)
-    .required()
     .description(
       'What was written, under the code’s names and without secrets; with `reason` if one was given. Empty if the action says it all.',
     ),
-  address: Joi.string().allow(null).required(),
-  name: Joi.string()
-    .allow('', null)
-    .required()
-    .description(
-      'What the target was called; for entries of earlier releases, what it is called now. Null: unknown.',
-    ),
-  changes: Joi.array()
-    .items(CHANGE)
-    .required()
-    .description(
-      'The members that the write changed, under the names of the API, never secrets; of what was deleted, all that were set.',
-    ),
-};
+  address: nullable(Joi.string()),
+  name: nullable(Joi.string().allow('')).description(
+    'What the target was called; for entries of earlier releases, what it is called now. Null: unknown.',
+  ),
+  changes: arrayOf(CHANGE).description(
+    'The members that the write changed, under the names of the API, never secrets; of what was deleted, all that were set.',
+  ),
+});
+export type AuditWire = Of<typeof AUDIT>;
 
 /** A request in the log as the API returns it, and as the command line prints it with `--json`. */
 export function usageWire(entry: Logged<UsageEntry>): UsageWire {
-  return usageShape(entry, USAGE_ROWS) as UsageWire;
+  return wireOf(USAGE, shown(entry));
 }
 
 export function ownUsageWire(entry: Logged<UsageEntry>): OwnUsageWire {
-  return usageShape(entry, OWN_ROWS) as OwnUsageWire;
+  return wireOf(OWN_USAGE, shown(entry));
+}
+
+function shown(entry: Logged<UsageEntry>) {
+  return { ...entry, createdAt: secondsOf(entry.atMs), durationMs: Math.round(entry.durationMs) };
 }
 
 export function statsWire(stats: UsageStats): StatsWire {
-  const sums = SUMMED_MEMBERS.map((name) => [snakeCase(name), stats[name]]);
-  return { requests: stats.requests, ...Object.fromEntries(sums) } as StatsWire;
+  return wireOf(STATS, stats);
 }
 
 export function auditWire(entry: Logged<AuditEntry>): AuditWire {
-  return {
-    id: entry.id,
-    created_at: Math.floor(entry.atMs / 1000),
-    actor_id: entry.actorId ?? null,
-    actor: entry.actor,
-    action: entry.action,
-    target: entry.target,
-    name: entry.name ?? null,
+  return wireOf(AUDIT, {
+    ...entry,
+    createdAt: secondsOf(entry.atMs),
     changes: (entry.changes ?? []).map(({ member, before, after, omitted = false }) => ({
       // As they were read from JSON.
       ...{ member, before: before as Value, after: after as Value, omitted },
     })),
     detail: { ...entry.detail },
-    address: entry.address ?? null,
-  };
-}
-
-type Rows = typeof USAGE_ROWS;
-
-/** The rows produce the shape that the types above declare, here and below. */
-function usageShape(entry: Logged<UsageEntry>, rows: Rows): object {
-  const members = rows.map(({ name, type }) => {
-    const value = entry[name] ?? null;
-    return [snakeCase(name), type === 'milliseconds' ? Math.round(Number(value)) : value];
   });
-  const first = { id: entry.id, created_at: Math.floor(entry.atMs / 1000) };
-  return { ...first, ...Object.fromEntries(members) } as object;
 }
 
-function usageSchemas(rows: Rows): Joi.SchemaMap {
-  const schemas = rows.map(({ name, type, default: absent, help }) => {
+/** Each row produces the schema of its type. */
+type UsageSchemas<K extends keyof UsageMembers> = {
+  [N in K as SnakeCase<N>]: Joi.AnySchema<
+    undefined extends UsageMembers[N] ? Exclude<UsageMembers[N], undefined> | null : UsageMembers[N]
+  >;
+};
+
+function usageSchemas(rows: typeof USAGE_ROWS): object {
+  const members = rows.map(({ name, type, default: absent, help }) => {
     const schema: Joi.AnySchema = type === 'text' ? Joi.string().allow('') : COUNT;
-    const whole = absent === undefined ? schema.allow(null) : schema;
-    return [snakeCase(name), whole.required().description(help)];
+    return [snakeCase(name), (absent === undefined ? nullable(schema) : schema).description(help)];
   });
-  const time = ['created_at', SECONDS.required().description('Unix seconds.')];
-  return Object.fromEntries([['id', LOG_ID], time, ...schemas]) as Joi.SchemaMap;
+  return Object.fromEntries(members) as object;
+}
+
+function summedMembers() {
+  const members = SUMMED_MEMBERS.map((name) => [snakeCase(name), COUNT]);
+  return Object.fromEntries(members) as Record<SnakeCase<SummedMember>, typeof COUNT>;
 }

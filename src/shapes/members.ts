@@ -7,6 +7,7 @@ import {
   type MemberValue,
 } from '../core/members.js';
 import { snakeCase, type SnakeCase } from '../core/records.js';
+import { partial, type Partly } from './shape.js';
 
 /** The members of a table on the wire: names in snake case, null for members that are not set. */
 export type MembersWire<T extends MemberSpecs> = {
@@ -14,6 +15,8 @@ export type MembersWire<T extends MemberSpecs> = {
 };
 
 const MAX_ZONE_CHARACTERS = 64;
+
+type SchemasOf<W> = { [K in keyof W]: Joi.AnySchema<W[K]> };
 
 type WireValue<V> = undefined extends V ? Exclude<V, undefined> | null : V;
 
@@ -54,20 +57,14 @@ function wireNames(specs: MemberSpecs): readonly (readonly [string, string])[] {
 }
 
 /** For the schema of a body that sets them: each is optional. */
-export function bodyMembers<T extends MemberSpecs>(
-  specs: T,
-): Joi.StrictSchemaMap<Partial<MembersWire<T>>> {
-  // Here and below, each name gets the schema of its row, whose type is the member's.
-  return namesOf(specs, (_, spec) => nullable(spec)) as Joi.StrictSchemaMap<
-    Partial<MembersWire<T>>
-  >;
+export function bodyMembers<T extends MemberSpecs>(specs: T): Partly<SchemasOf<MembersWire<T>>> {
+  return partial(replyMembers(specs));
 }
 
 /** For the schema of a reply: all are required. */
-export function replyMembers<T extends MemberSpecs>(specs: T): Joi.StrictSchemaMap<MembersWire<T>> {
-  return namesOf(specs, (_, spec) => nullable(spec).required()) as Joi.StrictSchemaMap<
-    MembersWire<T>
-  >;
+export function replyMembers<T extends MemberSpecs>(specs: T): SchemasOf<MembersWire<T>> {
+  // Here and below, each name gets the schema of its row, whose type is the member's.
+  return namesOf(specs, (_, spec) => nullable(spec)) as SchemasOf<MembersWire<T>>;
 }
 
 /** For the schema of a file: an absent member has its default. */

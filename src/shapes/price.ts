@@ -2,70 +2,47 @@ import Joi from 'joi';
 import { UNITS_PER_DOLLAR, type Price, type PriceList } from '../core/quota.js';
 import { mapValues } from '../core/records.js';
 import type { PriceChange } from '../management/price-changes.js';
-import { mapOf } from './lists.js';
 import { SECONDS } from './log.js';
+import { secondsOf } from './seconds.js';
+import { arrayOf, choice, mapOf, nullable, shape, type Of } from './shape.js';
 
 /** What a model costs, on the wire. */
-export interface PriceWire {
-  per: Price['per'];
-  units: number;
-}
+export const PRICE = shape({
+  per: choice('request', 'search_unit', 'million_tokens').description(
+    'A search unit is one query with up to 100 documents.',
+  ),
+  units: Joi.number().min(0).description('Of quota.'),
+});
+export type PriceWire = Of<typeof PRICE>;
 
 /** All prices in force, on the wire. */
-export interface PricesWire {
-  units_per_usd: number;
-  default: PriceWire;
-  models: Record<string, PriceWire>;
-}
-
-export const PRICE = Joi.object<PriceWire, true>({
-  per: Joi.string<Price['per']>()
-    .valid('request', 'search_unit', 'million_tokens')
-    .required()
-    .description('A search unit is one query with up to 100 documents.'),
-  units: Joi.number().min(0).required().description('Of quota.'),
+export const PRICES = shape({
+  units_per_usd: Joi.number().integer().min(1),
+  default: PRICE.description('Of a model that is not named.'),
+  models: mapOf(PRICE),
 });
-
-export const PRICES = Joi.object<PricesWire, true>({
-  units_per_usd: Joi.number().integer().min(1).required(),
-  default: PRICE.required().description('Of a model that is not named.'),
-  models: mapOf<PriceWire>(PRICE).required(),
-});
+export type PricesWire = Of<typeof PRICES>;
 
 /** When prices changed, and which, on the wire. */
-export interface PriceChangeWire {
-  /** Unix seconds. */
-  changed_at: number;
-  prices: ChangedPriceWire[];
-}
-
-interface ChangedPriceWire {
-  model: string | null;
-  before: PriceWire;
-  after: PriceWire;
-}
-
-export const PRICE_CHANGE = Joi.object<PriceChangeWire, true>({
-  changed_at: SECONDS.required().description('Unix seconds: when the first gateway had them.'),
-  prices: Joi.array()
-    .items(
-      Joi.object<ChangedPriceWire, true>({
-        model: Joi.string()
-          .allow(null)
-          .required()
-          .description('Null: of models without a price of their own.'),
-        before: PRICE.required(),
-        after: PRICE.required(),
-      }),
-    )
-    .required(),
+export const PRICE_CHANGE = shape({
+  changed_at: SECONDS.description('Unix seconds: when the first gateway had them.'),
+  prices: arrayOf(
+    shape({
+      model: nullable(Joi.string()).description('Null: of models without a price of their own.'),
+      before: PRICE,
+      after: PRICE,
+    }),
+  ),
 });
+export type PriceChangeWire = Of<typeof PRICE_CHANGE>;
 
 export function priceChangeWire({ atMs, prices }: PriceChange): PriceChangeWire {
   return {
-    changed_at: Math.floor(atMs / 1_000),
+    changed_at: secondsOf(atMs),
     prices: prices.map(({ model, before, after }) => ({
-      ...{ model: model ?? null, before: priceWire(before), after: priceWire(after) },
+      model: model ?? null,
+      before: priceWire(before),
+      after: priceWire(after),
     })),
   };
 }

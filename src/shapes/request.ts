@@ -1,96 +1,39 @@
 import Joi from 'joi';
 import { ERRORS, type ErrorCode } from '../core/errors.js';
 import type { FoundOne, LoggedRequest } from '../management/requests.js';
-import type { AttemptRecord } from '../store/store.js';
-import { REQUIRED_COUNT } from './counts.js';
+import { COUNT } from './counts.js';
 import { ID } from './lists.js';
-
-/** One request as the user who made it may see it: no channels, no addresses, none of the upstream's words. */
-export interface OwnRequestWire {
-  request_id: string;
-  created_at: number;
-  kind: 'admitted' | 'refused';
-  /** `ok`, or the error code that the caller got. */
-  outcome: string;
-  status: number;
-  message: string | null;
-  model: string | null;
-  token_id: number | null;
-  token_name: string | null;
-  documents: number;
-  input_tokens: number;
-  search_units: number;
-  quota: number;
-  duration_ms: number;
-  upstream_ms: number | null;
-  attempts: number;
-  /** How many more like it this entry stands for. */
-  repeated: number;
-}
-
-interface AttemptWire {
-  channel_id: number;
-  channel: string | null;
-  provider: string;
-  tag: string | null;
-  outcome: string;
-  status: number | null;
-  message: string;
-  duration_ms: number;
-}
-
-export interface RequestWire extends OwnRequestWire {
-  user_id: number | null;
-  username: string | null;
-  channel_id: number | null;
-  channel: string | null;
-  provider: string | null;
-  tag: string | null;
-  address: string | null;
-  node: string | null;
-  source: 'api' | 'console';
-  /** Every attempt, if there was more than one or if one failed. */
-  tried: AttemptWire[];
-}
-
-/** A request in a list of both logs, as the user who made it may see it, and as operators see it. */
-export interface OwnListedRequestWire extends OwnRequestWire {
-  id: string;
-}
-export interface ListedRequestWire
-  extends OwnListedRequestWire, Omit<RequestWire, 'username' | 'tried'> {}
+import { secondsOf } from './seconds.js';
+import { arrayOf, choice, nullable, shape, wireOf, type Of } from './shape.js';
 
 const MS = Joi.number().min(0);
 const TEXT = Joi.string().allow('');
-const NAME = TEXT.allow(null).required();
-const ID_OR_NULL = ID.allow(null).required();
+const NAME = nullable(TEXT);
+const ID_OR_NULL = nullable(ID);
 
 const OWN_MEMBERS = {
-  request_id: Joi.string().required(),
-  created_at: REQUIRED_COUNT.description('Unix seconds.'),
-  kind: Joi.string<OwnRequestWire['kind']>()
-    .valid('admitted', 'refused')
-    .required()
-    .description('refused: answered without being admitted; nothing was reserved or charged.'),
-  outcome: Joi.string().required().description('ok, or the error code that the caller got.'),
-  status: REQUIRED_COUNT.description('Of the answer.'),
+  request_id: Joi.string(),
+  created_at: COUNT.description('Unix seconds.'),
+  kind: choice('admitted', 'refused').description(
+    'refused: answered without being admitted; nothing was reserved or charged.',
+  ),
+  outcome: Joi.string().description('ok, or the error code that the caller got.'),
+  status: COUNT.description('Of the answer.'),
   message: NAME.description('What the caller was told; null if all went well.'),
   model: NAME,
   token_id: ID_OR_NULL,
   token_name: NAME,
-  documents: REQUIRED_COUNT,
-  input_tokens: REQUIRED_COUNT,
-  search_units: REQUIRED_COUNT,
-  quota: REQUIRED_COUNT,
-  duration_ms: MS.required(),
-  upstream_ms: MS.allow(null).required().description('Waiting for upstreams, all told.'),
-  attempts: REQUIRED_COUNT,
-  repeated: REQUIRED_COUNT.description('How many more of its kind this entry stands for.'),
+  documents: COUNT,
+  input_tokens: COUNT,
+  search_units: COUNT,
+  quota: COUNT,
+  duration_ms: MS,
+  upstream_ms: nullable(MS).description('Waiting for upstreams, all told.'),
+  attempts: COUNT,
+  repeated: COUNT.description('How many more of its kind this entry stands for.'),
 };
 
-const PLACE = {
-  id: Joi.string().required().description('Of this entry in the list: what `before` takes.'),
-};
+const PLACE = { id: Joi.string().description('Of this entry in the list: what `before` takes.') };
 const OPERATORS_MEMBERS = {
   user_id: ID_OR_NULL,
   channel_id: ID_OR_NULL,
@@ -99,74 +42,61 @@ const OPERATORS_MEMBERS = {
   tag: NAME,
   address: NAME,
   node: NAME.description('The gateway that answered.'),
-  source: Joi.string<RequestWire['source']>().valid('api', 'console').required(),
+  source: choice('api', 'console'),
 };
 
-/** The members of a request in a list of both logs, in the order of a file's columns. */
-export const OWN_LISTED_REQUEST = { ...PLACE, ...OWN_MEMBERS };
-export const LISTED_REQUEST = { ...PLACE, ...OWN_MEMBERS, ...OPERATORS_MEMBERS };
+/** One request as the user who made it may see it: no channels, no addresses, none of the upstream's words. */
+export const OWN_REQUEST = shape(OWN_MEMBERS);
+export type OwnRequestWire = Of<typeof OWN_REQUEST>;
 
-export const OWN_REQUEST = Joi.object<OwnRequestWire>(OWN_MEMBERS);
-export const REQUEST = Joi.object<RequestWire>({
+const ATTEMPT = shape({
+  channel_id: ID,
+  channel: NAME,
+  provider: Joi.string(),
+  tag: NAME,
+  outcome: Joi.string(),
+  status: nullable(Joi.number().integer()),
+  message: TEXT,
+  duration_ms: MS,
+});
+
+/** One request as operators see it. */
+export const REQUEST = shape({
   ...OWN_MEMBERS,
   ...OPERATORS_MEMBERS,
   username: NAME,
-  tried: Joi.array()
-    .items(
-      Joi.object<AttemptWire>({
-        channel_id: ID.required(),
-        channel: NAME,
-        provider: Joi.string().required(),
-        tag: NAME,
-        outcome: Joi.string().required(),
-        status: Joi.number().integer().allow(null).required(),
-        message: TEXT.required(),
-        duration_ms: MS.required(),
-      }),
-    )
-    .required()
-    .description('Every attempt, where there was more than one or one that failed.'),
+  tried: arrayOf(ATTEMPT).description(
+    'Every attempt, where there was more than one or one that failed.',
+  ),
 });
+export type RequestWire = Of<typeof REQUEST>;
 
-export function ownRequestWire({ kind, entry }: FoundOne): OwnRequestWire {
-  const shared = {
-    request_id: entry.requestId,
-    created_at: Math.floor(entry.atMs / 1000),
-    outcome: entry.outcome,
-    documents: entry.documents,
-    duration_ms: entry.durationMs,
-  };
+/** A request in a list of both logs, as the user who made it may see it, and as operators see it. */
+export const OWN_LISTED_REQUEST = shape({ ...PLACE, ...OWN_MEMBERS });
+export type OwnListedRequestWire = Of<typeof OWN_LISTED_REQUEST>;
+export const LISTED_REQUEST = shape({ ...PLACE, ...OWN_MEMBERS, ...OPERATORS_MEMBERS });
+export type ListedRequestWire = Of<typeof LISTED_REQUEST>;
+
+export function ownRequestWire(request: FoundOne): OwnRequestWire {
+  return wireOf(OWN_REQUEST, ownMembers(request));
+}
+
+/** What a refused request did not come to is zero or not set, as is what an admitted one cannot be. */
+function ownMembers({ kind, entry }: FoundOne) {
+  const createdAt = secondsOf(entry.atMs);
   if (kind === 'refused') {
-    return {
-      ...shared,
-      kind,
-      status: entry.status,
-      message: entry.message,
-      model: entry.model ?? null,
-      token_id: entry.tokenId ?? null,
-      token_name: entry.tokenName ?? null,
-      input_tokens: 0,
-      search_units: 0,
-      quota: 0,
-      upstream_ms: null,
-      attempts: 0,
-      repeated: entry.repeated,
-    };
+    const nothing = { inputTokens: 0, searchUnits: 0, quota: 0, attempts: 0 };
+    return { ...entry, ...nothing, kind, createdAt, upstreamMs: null };
   }
-  const { detail } = entry;
+  const { detail, outcome, tokenId } = entry;
   return {
-    ...shared,
+    ...entry,
     kind,
-    status: detail?.status ?? (entry.outcome === 'ok' ? 200 : statusOf(entry.outcome)),
-    message: detail?.message ?? null,
-    model: entry.model,
-    token_id: entry.tokenId === 0 ? null : entry.tokenId,
-    token_name: entry.tokenName,
-    input_tokens: entry.inputTokens,
-    search_units: entry.searchUnits,
-    quota: entry.quota,
-    upstream_ms: detail?.upstreamMs ?? null,
-    attempts: entry.attempts,
+    createdAt,
+    status: detail?.status ?? (outcome === 'ok' ? 200 : statusOf(outcome)),
+    message: detail?.message,
+    tokenId: tokenId === 0 ? null : tokenId,
+    upstreamMs: detail?.upstreamMs,
     repeated: 0,
   };
 }
@@ -182,63 +112,41 @@ export function requestWire(
   username: string | undefined,
   channelName: (id: number) => string | undefined,
 ): RequestWire {
-  const own = ownRequestWire(request);
-  const nameOf = (id: number | undefined): string | null =>
-    id === undefined ? null : (channelName(id) ?? null);
-  const owner = { user_id: request.entry.userId ?? null, username: username ?? null };
+  return wireOf(REQUEST, { ...operatorsMembers(request, channelName), username });
+}
+
+function operatorsMembers(request: FoundOne, channelName: (id: number) => string | undefined) {
+  const own = ownMembers(request);
+  const { userId } = request.entry;
   if (request.kind === 'refused') {
     const { address, node } = request.entry;
-    return {
-      ...own,
-      ...owner,
-      channel_id: null,
-      channel: null,
-      provider: null,
-      tag: null,
-      address: address ?? null,
-      node,
-      source: 'api',
-      tried: [],
-    };
+    return { ...UNTOLD_CHANNEL, ...own, userId, address, node, source: 'api' as const, tried: [] };
   }
   const { channelId, provider, tag, detail } = request.entry;
   return {
     ...own,
-    ...owner,
-    channel_id: channelId ?? null,
-    channel: nameOf(channelId),
-    provider: provider ?? null,
-    tag: tag ?? null,
+    ...{ userId, channelId, provider, tag },
+    channel: channelId === undefined ? undefined : channelName(channelId),
     address: null,
-    node: detail?.node ?? null,
-    source: detail?.source ?? 'api',
-    tried: (detail?.tried ?? []).map((attempt) => attemptWire(attempt, nameOf(attempt.channelId))),
+    node: detail?.node,
+    source: detail?.source ?? ('api' as const),
+    tried: (detail?.tried ?? []).map((attempt) =>
+      wireOf(ATTEMPT, { ...attempt, channel: channelName(attempt.channelId) }),
+    ),
   };
 }
 
+const UNTOLD_CHANNEL = { channelId: null, channel: null, provider: null, tag: null };
+
 export function ownListedWire(request: LoggedRequest): OwnListedRequestWire {
-  return { id: request.id, ...ownRequestWire(request) };
+  return wireOf(OWN_LISTED_REQUEST, { ...ownMembers(request), id: request.id });
 }
 
 export function listedWire(
   request: LoggedRequest,
   channelName: (id: number) => string | undefined,
 ): ListedRequestWire {
-  const { username: _, tried: __, ...row } = requestWire(request, undefined, channelName);
-  return { id: request.id, ...row };
-}
-
-function attemptWire(attempt: AttemptRecord, channel: string | null): AttemptWire {
-  return {
-    channel_id: attempt.channelId,
-    channel,
-    provider: attempt.provider,
-    tag: attempt.tag ?? null,
-    outcome: attempt.outcome,
-    status: attempt.status ?? null,
-    message: attempt.message,
-    duration_ms: attempt.durationMs,
-  };
+  return wireOf(LISTED_REQUEST, { ...operatorsMembers(request, channelName), id: request.id });
 }
 
 /** A request in either shape as one: users do not see which channels were asked, or where. */

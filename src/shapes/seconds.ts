@@ -1,4 +1,6 @@
 /** A time of ours on the wire: in whole seconds, null if there is none. */
+export function secondsOf(ms: number): number;
+export function secondsOf(ms: number | undefined): number | null;
 export function secondsOf(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.floor(ms / 1_000);
 }

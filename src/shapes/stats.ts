@@ -3,129 +3,67 @@ import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { type Sums } from '../core/tally.js';
 import type { BreakdownRow, UsageBreakdown } from '../management/usage-breakdown.js';
 import type { Summary, UsageSeries } from '../management/usage-series.js';
-import { REQUIRED_COUNT } from './counts.js';
+import { COUNT } from './counts.js';
 import { SECONDS } from './log.js';
-import { secondFrom } from './seconds.js';
-
-interface SumsWire {
-  requests: number;
-  failed: number;
-  documents: number;
-  tokens: number;
-  search_units: number;
-  quota: number;
-}
-
-export interface SummaryWire extends SumsWire {
-  p50: number | null;
-  p95: number | null;
-  p99: number | null;
-}
-
-/** One list per member, with a number for each step. */
-interface SeriesPartWire {
-  key: string;
-  name: string;
-  total: SummaryWire;
-  requests: number[];
-  failed: number[];
-  documents: number[];
-  tokens: number[];
-  quota: number[];
-  p50: (number | null)[];
-  p95: (number | null)[];
-  p99: (number | null)[];
-}
-
-export interface SeriesWire {
-  start_timestamp: number;
-  step_s: number;
-  steps: number;
-  complete_from: number | null;
-  total: SummaryWire;
-  series: SeriesPartWire[];
-}
-
-export interface BreakdownRowWire extends SumsWire {
-  user_id: number | null;
-  username: string | null;
-  token_id: number | null;
-  token_name: string | null;
-  model: string | null;
-  channel_id: number | null;
-  channel: string | null;
-  tag: string | null;
-  provider: string | null;
-  hour: number | null;
-  day: number | null;
-  is_rest: boolean;
-}
-
-export interface BreakdownWire {
-  start_timestamp: number;
-  end_timestamp: number;
-  complete_from: number | null;
-  rows: BreakdownRowWire[];
-  total: SumsWire;
-}
+import { secondFrom, secondsOf } from './seconds.js';
+import { arrayOf, extended, namesOf, nullable, shape, wireOf, type Of } from './shape.js';
 
 /** The longest span of a series: statistics by the hour are not kept for longer. */
 export const MAX_SERIES_DAYS = 36;
 
-export const MILLISECONDS = Joi.number().min(0).allow(null);
-const NUMBERS = Joi.array().items(Joi.number().min(0)).required();
-const DURATIONS = Joi.array().items(MILLISECONDS).required();
-const ID_OR_NULL = REQUIRED_COUNT.allow(null);
-const TEXT_OR_NULL = Joi.string().allow('', null).required();
-const COMPLETE_FROM = SECONDS.allow(null)
-  .required()
-  .description('Since when nothing is missing; null before the first numbers.');
+export const MILLISECONDS = nullable(Joi.number().min(0));
+const NUMBERS = arrayOf(Joi.number().min(0));
+const DURATIONS = arrayOf(MILLISECONDS);
+const ID_OR_NULL = nullable(COUNT);
+const TEXT_OR_NULL = nullable(Joi.string().allow(''));
+const COMPLETE_FROM = nullable(SECONDS).description(
+  'Since when nothing is missing; null before the first numbers.',
+);
 
-const SUMS_MEMBERS = {
-  requests: REQUIRED_COUNT,
-  failed: REQUIRED_COUNT,
-  documents: REQUIRED_COUNT,
-  tokens: REQUIRED_COUNT,
-  search_units: REQUIRED_COUNT,
-  quota: REQUIRED_COUNT.description('Units charged.'),
+const SUMS = {
+  requests: COUNT,
+  failed: COUNT,
+  documents: COUNT,
+  tokens: COUNT,
+  search_units: COUNT,
+  quota: COUNT.description('Units charged.'),
 };
-export const SUMMARY = Joi.object<SummaryWire, true>({
-  ...SUMS_MEMBERS,
-  p50: MILLISECONDS.required().description('Half of them took no longer, in about milliseconds.'),
-  p95: MILLISECONDS.required(),
-  p99: MILLISECONDS.required(),
-}).required();
+const TOTAL = shape(SUMS);
 
-export const SERIES_REPLY = Joi.object<SeriesWire, true>({
-  start_timestamp: SECONDS.required().description('The start of the first step, in unix seconds.'),
-  step_s: REQUIRED_COUNT.description('The length of a step, in seconds.'),
-  steps: REQUIRED_COUNT,
+export const SUMMARY = extended(TOTAL, {
+  p50: MILLISECONDS.description('Half of them took no longer, in about milliseconds.'),
+  p95: MILLISECONDS,
+  p99: MILLISECONDS,
+});
+export type SummaryWire = Of<typeof SUMMARY>;
+
+export const SERIES = shape({
+  start_timestamp: SECONDS.description('The start of the first step, in unix seconds.'),
+  step_s: COUNT.description('The length of a step, in seconds.'),
+  steps: COUNT,
   complete_from: COMPLETE_FROM,
   total: SUMMARY,
-  series: Joi.array()
-    .items(
-      Joi.object<SeriesPartWire, true>({
-        key: Joi.string()
-          .allow('')
-          .required()
-          .description(
-            'What it is about, an id or a name; empty if unknown; others: everything after the first twelve.',
-          ),
-        name: Joi.string().allow('').required().description('What that is called now.'),
-        total: SUMMARY,
-        requests: NUMBERS,
-        failed: NUMBERS,
-        documents: NUMBERS,
-        tokens: NUMBERS,
-        quota: NUMBERS,
-        p50: DURATIONS,
-        p95: DURATIONS,
-        p99: DURATIONS,
-      }),
-    )
-    .required()
-    .description('By requests, most first; each list has one number per step.'),
+  series: arrayOf(
+    shape({
+      key: Joi.string()
+        .allow('')
+        .description(
+          'What it is about, an id or a name; empty if unknown; others: everything after the first twelve.',
+        ),
+      name: Joi.string().allow('').description('What that is called now.'),
+      total: SUMMARY,
+      requests: NUMBERS,
+      failed: NUMBERS,
+      documents: NUMBERS,
+      tokens: NUMBERS,
+      quota: NUMBERS,
+      p50: DURATIONS,
+      p95: DURATIONS,
+      p99: DURATIONS,
+    }),
+  ).description('By requests, most first; each list has one number per step.'),
 });
+export type SeriesWire = Of<typeof SERIES>;
 
 /** The members of a row that identify a group, and those that name it. */
 const ROW_MEMBERS = {
@@ -144,29 +82,25 @@ const ROW_MEMBERS = {
   ),
 };
 
-export const BREAKDOWN_REPLY = Joi.object<BreakdownWire, true>({
-  start_timestamp: SECONDS.required().description('What was read begins here, in unix seconds.'),
-  end_timestamp: SECONDS.required().description('And ends here.'),
-  complete_from: COMPLETE_FROM,
-  rows: Joi.array()
-    .items(
-      Joi.object<BreakdownRowWire, true>({
-        ...ROW_MEMBERS,
-        is_rest: Joi.boolean()
-          .required()
-          .description('Whether it stands for all rows after the first 1000.'),
-        ...SUMS_MEMBERS,
-      }),
-    )
-    .required()
-    .description('What was not asked for is null. Those that spent most come first.'),
-  total: Joi.object<SumsWire, true>(SUMS_MEMBERS).required().description('The sum of the rows.'),
+const ROW = shape({
+  ...ROW_MEMBERS,
+  is_rest: Joi.boolean().description('Whether it stands for all rows after the first 1000.'),
+  ...SUMS,
 });
+export type BreakdownRowWire = Of<typeof ROW>;
 
-const BREAKDOWN_COLUMNS = [
-  ...Object.keys(ROW_MEMBERS),
-  ...Object.keys(SUMS_MEMBERS),
-] as (keyof Omit<BreakdownRowWire, 'is_rest'>)[];
+export const BREAKDOWN = shape({
+  start_timestamp: SECONDS.description('What was read begins here, in unix seconds.'),
+  end_timestamp: SECONDS.description('And ends here.'),
+  complete_from: COMPLETE_FROM,
+  rows: arrayOf(ROW).description(
+    'What was not asked for is null. Those that spent most come first.',
+  ),
+  total: TOTAL.description('The sum of the rows.'),
+});
+export type BreakdownWire = Of<typeof BREAKDOWN>;
+
+const BREAKDOWN_COLUMNS = namesOf(ROW).filter((name) => name !== 'is_rest');
 
 /** As a file has it: a heading, then a line for each row; money in dollars too. */
 export function breakdownTable({ rows }: BreakdownWire): {
@@ -205,13 +139,13 @@ export function seriesWire(series: UsageSeries): SeriesWire {
 }
 
 export function breakdownWire(breakdown: UsageBreakdown): BreakdownWire {
-  return {
-    start_timestamp: Math.floor(breakdown.fromMs / 1_000),
-    end_timestamp: Math.floor(breakdown.toMs / 1_000),
-    complete_from: secondFrom(breakdown.completeFromMs),
+  return wireOf(BREAKDOWN, {
+    startTimestamp: secondsOf(breakdown.fromMs),
+    endTimestamp: secondsOf(breakdown.toMs),
+    completeFrom: secondFrom(breakdown.completeFromMs),
     rows: breakdown.rows.map(rowWire),
     total: sumsWire(breakdown.total),
-  };
+  });
 }
 
 function rowWire({ of, names, isRest, sums }: BreakdownRow): BreakdownRowWire {
@@ -236,19 +170,8 @@ function rowWire({ of, names, isRest, sums }: BreakdownRow): BreakdownRowWire {
   };
 }
 
-function sumsWire({
-  requests,
-  failed,
-  documents,
-  inputTokens,
-  searchUnits,
-  quota,
-}: Sums): SumsWire {
-  return {
-    ...{ requests, failed, documents, quota },
-    tokens: inputTokens,
-    search_units: searchUnits,
-  };
+function sumsWire(sums: Sums): Of<typeof TOTAL> {
+  return wireOf(TOTAL, { ...sums, tokens: sums.inputTokens });
 }
 
 export function summaryWire(summary: Summary): SummaryWire {

@@ -3,12 +3,13 @@ import { usageSums } from '../../src/core/usage-members.js';
 import type { AuditEntry, Logged } from '../../src/store/store.js';
 import {
   auditWire,
-  OWN_USAGE_REPLY,
+  OWN_USAGE,
   ownUsageWire,
   statsWire,
-  USAGE_REPLY,
+  USAGE,
   usageWire,
 } from '../../src/shapes/log.js';
+import { namesOf } from '../../src/shapes/shape.js';
 import { usageEntry } from '../support/events.js';
 
 const ENTRY = {
@@ -31,8 +32,8 @@ describe('a request in the log, outside', () => {
   });
 
   it('has the members that its schema says, in the order of the columns of a file', () => {
-    expect(Object.keys(usageWire(ENTRY))).toEqual(Object.keys(USAGE_REPLY));
-    expect(Object.keys(ownUsageWire(ENTRY))).toEqual(Object.keys(OWN_USAGE_REPLY));
+    expect(Object.keys(usageWire(ENTRY))).toEqual(namesOf(USAGE));
+    expect(Object.keys(ownUsageWire(ENTRY))).toEqual(namesOf(OWN_USAGE));
     expect(usageWire({ ...ENTRY, durationMs: 1.6 })).toMatchObject({
       created_at: 1_800_000_000,
       tag: null,
