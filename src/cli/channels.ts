@@ -21,7 +21,8 @@ import { givenMembers } from './members.js';
 import { showProviders } from './providers.js';
 import { confirm, onGateway, withoutStore, type Session, type CliIo } from './session.js';
 import { inForceText, table } from './text.js';
-import { present, withSort } from './values.js';
+import { present } from '../core/records.js';
+import { withSort } from './values.js';
 
 const CHANNEL_ARGUMENT = 'id or name';
 const STATES = ['live', 'off', ...REASONS];

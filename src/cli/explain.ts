@@ -3,7 +3,7 @@ import type { ExplainedWire } from '../shapes/explained.js';
 import { resolveKey } from './keys.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, table } from './text.js';
-import { present } from './values.js';
+import { present } from '../core/records.js';
 
 interface Options {
   readonly key?: string;

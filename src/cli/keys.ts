@@ -17,6 +17,7 @@ import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.j
 import { RefusedError, UsageError } from './errors.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, moment, names, table } from './text.js';
+import { present } from '../core/records.js';
 import {
   aliasesOrNone,
   duration,
@@ -26,7 +27,6 @@ import {
   listOrNone,
   pageOf,
   past,
-  present,
   rangesOrAny,
   units,
   withPage,

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { mapValues } from '../core/records.js';
+import { mapValues, present } from '../core/records.js';
 import type { SettingValue } from '../providers/provider.js';
 import type { DiscoveredWire, ProposedWire } from '../shapes/discovered.js';
 import { RefusedError } from './errors.js';
 import { gatewayUrl, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { counted, facts, names, table } from './text.js';
-import { pair, present } from './values.js';
+import { pair } from './values.js';
 
 interface Options {
   readonly apiKey?: string;

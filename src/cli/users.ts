@@ -9,7 +9,8 @@ import { UsageError } from './errors.js';
 import { addLoginListCommands } from './logins.js';
 import { confirm, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
-import { pageOf, present, units, withPage, withSort, type PageOptions } from './values.js';
+import { present } from '../core/records.js';
+import { pageOf, units, withPage, withSort, type PageOptions } from './values.js';
 
 interface UserOptions {
   readonly email?: string;

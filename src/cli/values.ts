@@ -176,13 +176,3 @@ export function nameIn(specs: Readonly<Record<string, unknown>> = {}, written: s
   const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
   return Object.keys(specs).find((name) => plain(name) === plain(written)) ?? written;
 }
-
-/** The members that are defined. */
-export function present<T extends object>(
-  members: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // The filter removes what the type excludes.
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
-}

@@ -6,7 +6,7 @@ import {
   updateChannel,
   type ChannelWrite,
 } from '../management/channels.js';
-import { getChannel, listChannels, type ChannelFilter } from '../management/channel-views.js';
+import { getChannel, listChannels } from '../management/channel-views.js';
 import {
   API_KEY,
   API_KEYS,
@@ -28,12 +28,14 @@ import {
   ID,
   ID_PARAMS,
   IF_REVISION,
+  KEYWORD,
   LIST_QUERY,
   listOf,
   listReply,
   orderOf,
   sliceOf,
   sortOf,
+  type ListQuery,
   type ListReply,
 } from '../shapes/lists.js';
 import { defineOperation, type OperationDeps } from './operation.js';
@@ -41,22 +43,31 @@ import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
 import { CREATE_BODY, draftOf, NAME, withoutNull } from './channel-draft.js';
-import { extended, mapOf, optional, partial, shape, type Of } from '../shapes/shape.js';
+import {
+  extended,
+  mapOf,
+  partial,
+  recordOf,
+  shape,
+  type ObjectOf,
+  type Of,
+} from '../shapes/shape.js';
 
-const FILTER = {
-  ...LIST_QUERY,
-  ...partial({
-    tag: NAME.empty(''),
-    provider: NAME.empty(''),
-    model: NAME.empty('').description('As callers name it.'),
-    live: Joi.boolean().empty('').description('Whether it takes traffic.'),
-    because: BECAUSE.empty('').description('Why it takes none.'),
-    origin: ORIGIN.empty('').description(
-      'Where it is written: in the store, or in the configuration.',
-    ),
-  }),
+const FILTERS = partial({
+  tag: NAME.empty(''),
+  provider: NAME.empty(''),
+  model: NAME.empty('').description('As callers name it.'),
+  live: Joi.boolean().empty('').description('Whether it takes traffic.'),
+  because: BECAUSE.empty('').description('Why it takes none.'),
+  origin: ORIGIN.empty('').description(
+    'Where it is written: in the store, or in the configuration.',
+  ),
   sort: sortOf(CHANNEL_SORTS, 'by id; `tried`: as they are tried, by priority and weight'),
-};
+});
+const SEARCHED = { ...FILTERS, keyword: KEYWORD };
+
+/** What a copy may have of its own. */
+const COPY = partial({ name: NAME.empty(''), status: STATUS });
 
 const WRITTEN = extended(CHANNEL, IN_FORCE);
 type WrittenWire = Of<typeof WRITTEN>;
@@ -68,13 +79,10 @@ const list = defineOperation({
   area: 'channels',
   summary: 'Channels, with their own status and whether they take traffic',
   access: 'auditor',
-  query: shape(FILTER),
+  query: shape({ ...LIST_QUERY, ...FILTERS }),
   reply: listOf(CHANNEL),
   handler: ({ deps, query }) => listed(deps, query),
 });
-
-const SEARCH = shape({ ...FILTER, keyword: optional(Joi.string().max(256).empty('')) });
-type SearchQuery = Of<typeof SEARCH>;
 
 const search = defineOperation({
   id: 'searchChannels',
@@ -83,7 +91,7 @@ const search = defineOperation({
   area: 'channels',
   summary: 'Search channels by part of the name, the address or a model, or by id',
   access: 'auditor',
-  query: SEARCH,
+  query: shape({ ...LIST_QUERY, ...SEARCHED }),
   reply: listOf(CHANNEL),
   handler: ({ deps, query }) => listed(deps, query),
 });
@@ -176,9 +184,8 @@ const copy = defineOperation({
   access: 'admin',
   params: ID_PARAMS,
   body: shape({
+    ...COPY,
     ...partial({
-      name: NAME.empty(''),
-      status: STATUS,
       credentials: mapOf(SECRET),
       api_key: API_KEY,
       api_keys: API_KEYS,
@@ -189,30 +196,18 @@ const copy = defineOperation({
   errors: ['not_found', 'conflict'],
   idempotent: true,
   async handler({ deps, params, body, actor }) {
-    const { name, status, reason } = body;
-    const given = {
-      ...(name === undefined ? {} : { name }),
-      ...(status === undefined ? {} : { status }),
-      credentials: withoutNull(credentialsOf(body)),
-    };
-    return written(deps, await copyChannel(deps, params.id, given, because(actor, reason)));
+    const credentials = withoutNull(credentialsOf(body));
+    const given = { ...recordOf(COPY, body), credentials };
+    return written(deps, await copyChannel(deps, params.id, given, because(actor, body.reason)));
   },
 });
 
-async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<ChannelWire>> {
-  const { tag, provider, model, live, because: why, origin, keyword } = query;
-  const order = orderOf(CHANNEL_SORTS, query.sort);
-  const filter: ChannelFilter = {
-    ...(tag === undefined ? {} : { tag }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
-    ...(live === undefined ? {} : { live }),
-    ...(why === undefined ? {} : { because: why }),
-    ...(origin === undefined ? {} : { origin }),
-    ...(order === undefined ? {} : { order }),
-    ...(keyword === undefined ? {} : { keyword }),
-  };
-  const found = await listChannels(deps, filter);
+async function listed(
+  deps: OperationDeps,
+  query: ListQuery & ObjectOf<typeof SEARCHED>,
+): Promise<ListReply<ChannelWire>> {
+  const { sort, ...wanted } = recordOf(SEARCHED, query);
+  const found = await listChannels(deps, { ...wanted, ...orderOf(CHANNEL_SORTS, sort) });
   const { offset, limit } = sliceOf(query);
   const page = { items: found.slice(offset, offset + limit), total: found.length };
   return listReply(page, query, channelWire);

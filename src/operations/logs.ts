@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { present } from '../core/records.js';
 import { listAudit } from '../management/audit-log.js';
 import { listRequests, type LoggedRequest, type RequestFilter } from '../management/requests.js';
 import type { Logged, LogSlice, RefusedQuery, UsageEntry, UsageQuery } from '../store/store.js';
@@ -9,7 +10,6 @@ import {
   auditWire,
   OWN_USAGE,
   ownUsageWire,
-  SECONDS,
   STATS,
   statsWire,
   USAGE,
@@ -35,14 +35,10 @@ import {
   type Of,
 } from '../shapes/shape.js';
 import { CSV, FORMAT_QUERY, pageOrFile } from './list-file.js';
+import { SPAN, spanOf } from './span.js';
 import { defineOperation, type OperationDeps } from './operation.js';
 
 const FILTER = Joi.string().max(1_024).empty('');
-
-const SPAN = partial({
-  start_timestamp: SECONDS.description('Unix seconds.'),
-  end_timestamp: SECONDS.description('Unix seconds, that second included.'),
-});
 
 /** Which entries of a log, and whether as a file. */
 const LOG_QUERY = {
@@ -291,7 +287,7 @@ const audit = defineOperation({
       (slice, before) =>
         listAudit(deps, {
           ...{ ...wanted, ...spanOf(query), ...partOf(query), ...slice },
-          ...(before === undefined ? {} : { before }),
+          ...present({ before }),
         }),
       ({ id }) => id,
     );
@@ -312,11 +308,7 @@ function filterOf(
 
 function requestFilterOf(query: RequestsQuery): RequestFilter {
   const { kind, address } = query;
-  return {
-    ...filterOf(query),
-    ...(kind === undefined ? {} : { kind }),
-    ...(address === undefined ? {} : { address }),
-  };
+  return { ...filterOf(query), ...present({ kind, address }) };
 }
 
 function refusedFilterOf(
@@ -350,16 +342,6 @@ function masked<T, V>({ logIds }: Ids, view: (entry: Logged<T>) => V): (entry: L
 function ownPartOf({ logIds }: Ids, query: ObjectOf<typeof LOG_QUERY>): Partial<LogSlice> {
   const { before, ...part } = partOf(query);
   return before === undefined ? part : { ...part, before: logIds.unmask(before) };
-}
-
-function spanOf({ start_timestamp: start, end_timestamp: end }: ObjectOf<typeof SPAN>): {
-  readonly fromMs?: number;
-  readonly toMs?: number;
-} {
-  return {
-    ...(start === undefined ? {} : { fromMs: start * 1000 }),
-    ...(end === undefined ? {} : { toMs: end * 1000 + 999 }),
-  };
 }
 
 export const LOG_OPERATIONS = [

@@ -3,7 +3,6 @@ import { widestRoom, type Room } from '../core/eligibility.js';
 import { listCallableModels, type CallableModel } from '../management/models.js';
 import { listPriceChanges } from '../management/price-changes.js';
 import { COUNT } from '../shapes/counts.js';
-import { SECONDS } from '../shapes/log.js';
 import {
   PRICE,
   PRICE_CHANGE,
@@ -12,8 +11,9 @@ import {
   pricesWire,
   priceWire,
 } from '../shapes/price.js';
+import { SPAN, spanOf } from './span.js';
 import { defineOperation } from './operation.js';
-import { arrayOf, nullable, partial, shape, wireOf, type Of } from '../shapes/shape.js';
+import { arrayOf, nullable, shape, wireOf, type Of } from '../shapes/shape.js';
 
 const MOST = nullable(COUNT);
 /** What a request may be; null: no limit is known. */
@@ -34,10 +34,6 @@ const OWN_MODEL = shape({
   price: PRICE,
   aliases: arrayOf(Joi.string()).description('Other names of it.'),
   limits: LIMITS,
-});
-const SPAN = partial({
-  start_timestamp: SECONDS.description('Unix seconds.'),
-  end_timestamp: SECONDS.description('Unix seconds, that second included.'),
 });
 
 const listOwn = defineOperation({
@@ -82,13 +78,8 @@ const listChanges = defineOperation({
   access: 'login',
   query: shape(SPAN),
   reply: arrayOf(PRICE_CHANGE),
-  async handler({ deps, query: { start_timestamp: start, end_timestamp: end } }) {
-    const changes = await listPriceChanges(deps.store, {
-      ...(start === undefined ? {} : { fromMs: start * 1_000 }),
-      ...(end === undefined ? {} : { toMs: end * 1_000 + 999 }),
-    });
-    return changes.map(priceChangeWire);
-  },
+  handler: async ({ deps, query }) =>
+    (await listPriceChanges(deps.store, spanOf(query))).map(priceChangeWire),
 });
 
 function modelWire(

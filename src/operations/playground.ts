@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { documentsOf } from '../bytes/index.js';
 import { asGatewayError, GatewayError } from '../core/errors.js';
+import { present } from '../core/records.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { OPEN_POLICY } from '../core/token.js';
 import { requestEvent } from '../gateway/request-event.js';
@@ -17,7 +18,7 @@ import { defineOperation, type OperationDeps } from './operation.js';
 import { because, REASON } from './reason.js';
 import { ATTEMPTS, attemptsOf, RANKED, rankedWire, type RankWire } from './ranked.js';
 import { newId } from '../gateway/request-id.js';
-import { arrayOf, partial, shape, type Of } from '../shapes/shape.js';
+import { arrayOf, partial, recordOf, shape, type Of } from '../shapes/shape.js';
 
 /** The limits of one account in the playground, until an admin changes them on its key. */
 const RATE_LIMIT = 60;
@@ -39,6 +40,19 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((member) => isDeeper(member, most - 1));
 }
 
+const OPTIONS = partial({
+  max_tokens_per_doc: Joi.number().integer().min(1),
+  instruction: Joi.string().max(10_000),
+  rank_fields: arrayOf(Joi.string())
+    .max(100)
+    .description('Of documents that are objects: the members to rank by.'),
+  truncation: Joi.boolean().description('Whether texts that are too long are cut.'),
+  priority: Joi.number()
+    .integer()
+    .min(0)
+    .max(999)
+    .description('For providers that serve requests by priority.'),
+});
 const RANK_BODY = shape({
   query: Joi.string(),
   documents: Joi.array<(string | Record<string, unknown>)[]>()
@@ -54,17 +68,9 @@ const RANK_BODY = shape({
       'With `channel_id`: the channel ranks although it, or its tag, is switched off.',
     ),
     top_n: Joi.number().integer().min(1),
-    max_tokens_per_doc: Joi.number().integer().min(1),
-    instruction: Joi.string().max(10_000),
-    rank_fields: arrayOf(Joi.string())
-      .max(100)
-      .description('Of documents that are objects: the members to rank by.'),
-    truncation: Joi.boolean().description('Whether texts that are too long are cut.'),
-    priority: Joi.number()
-      .integer()
-      .min(0)
-      .max(999)
-      .description('For providers that serve requests by priority.'),
+  }),
+  ...OPTIONS,
+  ...partial({
     fresh: Joi.boolean().description(
       'No ranking that was kept from an earlier request, as latencies are measured.',
     ),
@@ -209,15 +215,8 @@ async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promis
 }
 
 function optionsOf(body: RankBody): RerankOptions {
-  const { max_tokens_per_doc: maxTokensPerDoc, instruction, truncation, priority } = body;
-  const rankFields = fieldsOf(body.rank_fields);
-  return {
-    ...(maxTokensPerDoc === undefined ? {} : { maxTokensPerDoc }),
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(rankFields === undefined ? {} : { rankFields }),
-    ...(truncation === undefined ? {} : { truncation }),
-    ...(priority === undefined ? {} : { priority }),
-  };
+  const { rankFields: names, ...options } = recordOf(OPTIONS, body);
+  return { ...options, ...present({ rankFields: fieldsOf(names) }) };
 }
 
 /** Not the hash of any key: those are 64 hexadecimal digits. No key that can be sent leads here. */

@@ -19,10 +19,12 @@ import {
   ID,
   ID_PARAMS,
   IF_REVISION,
+  KEYWORD,
   LIST_QUERY,
   listOf,
   listReply,
   sliceOf,
+  type ListQuery,
   type ListReply,
 } from '../shapes/lists.js';
 import { csvOf } from './csv.js';
@@ -41,20 +43,27 @@ import { defineOperation, FileReply, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
-import { arrayOf, choice, optional, partial, shape, type Of } from '../shapes/shape.js';
+import {
+  arrayOf,
+  choice,
+  optional,
+  partial,
+  recordOf,
+  shape,
+  type ObjectOf,
+  type Of,
+} from '../shapes/shape.js';
 
 const TIME = Joi.number().integer().min(0);
 const EXPIRED_TIME = TIME.description('Unix seconds; 0: never.');
 const QUOTA = Joi.number().integer().min(1).max(MAX_QUOTA);
 const NAME = Joi.string().max(1_024);
-const FILTER = {
-  ...LIST_QUERY,
-  ...partial({
-    name: NAME.empty('').description('Exactly this name.'),
-    batch_id: BATCH_ID.empty(''),
-    status: CODE_STATUS.empty(''),
-  }),
-};
+const FILTERS = partial({
+  name: NAME.empty('').description('Exactly this name.'),
+  batch_id: BATCH_ID.empty(''),
+  status: CODE_STATUS.empty(''),
+});
+const SEARCHED = { ...FILTERS, keyword: KEYWORD };
 
 const list = defineOperation({
   id: 'listRedemptionCodes',
@@ -63,13 +72,10 @@ const list = defineOperation({
   area: 'redemption',
   summary: 'All redemption codes, newest first',
   access: 'auditor',
-  query: shape(FILTER),
+  query: shape({ ...LIST_QUERY, ...FILTERS }),
   reply: listOf(CODE),
   handler: ({ deps, query }) => listed(deps, query),
 });
-
-const SEARCH = shape({ ...FILTER, keyword: optional(Joi.string().max(256).empty('')) });
-type SearchQuery = Of<typeof SEARCH>;
 
 const search = defineOperation({
   id: 'searchRedemptionCodes',
@@ -78,18 +84,19 @@ const search = defineOperation({
   area: 'redemption',
   summary: 'Search redemption codes by part of the name, or by id',
   access: 'auditor',
-  query: SEARCH,
+  query: shape({ ...LIST_QUERY, ...SEARCHED }),
   reply: listOf(CODE),
   handler: ({ deps, query }) => listed(deps, query),
 });
 
-async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<CodeWire>> {
-  const { keyword, name, batch_id: batchId, status } = query;
+async function listed(
+  deps: OperationDeps,
+  query: ListQuery & ObjectOf<typeof SEARCHED>,
+): Promise<ListReply<CodeWire>> {
+  const { status, ...wanted } = recordOf(SEARCHED, query);
   const found = await listRedemptionCodes(deps, {
     ...sliceOf(query),
-    ...(keyword === undefined ? {} : { keyword }),
-    ...(name === undefined ? {} : { name }),
-    ...(batchId === undefined ? {} : { batchId }),
+    ...wanted,
     ...(status === undefined ? {} : { status: STATUS_NAMES[status] }),
   });
   return listReply(found, query, codeWire);
@@ -175,9 +182,11 @@ const create = defineOperation({
   },
 });
 
+const EDITABLE = partial({ name: NAME, quota: QUOTA, expired_time: EXPIRED_TIME });
 const UPDATE_BODY = shape({
   id: ID,
-  ...partial({ name: NAME, quota: QUOTA, expired_time: EXPIRED_TIME, status: CODE_STATUS }),
+  ...EDITABLE,
+  status: optional(CODE_STATUS),
   if_revision: IF_REVISION,
   reason: REASON,
 });
@@ -240,13 +249,10 @@ const remove = defineOperation({
 });
 
 function changeOf(body: UpdateBody, statusOnly: boolean): RedemptionChange {
-  const { name, quota, expired_time: expiredTime, status } = body;
-  const enabled = status === undefined ? undefined : status === CODE_STATUS_NUMBERS.enabled;
+  const { status } = body;
   return {
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(statusOnly || name === undefined ? {} : { name }),
-    ...(statusOnly || quota === undefined ? {} : { quota }),
-    ...(statusOnly || expiredTime === undefined ? {} : { expiredTime }),
+    ...(status === undefined ? {} : { enabled: status === CODE_STATUS_NUMBERS.enabled }),
+    ...(statusOnly ? {} : recordOf(EDITABLE, body)),
   };
 }
 

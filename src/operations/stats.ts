@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { present } from '../core/records.js';
 import { isTimeZone } from '../core/time-zone.js';
 import { invalid } from '../management/fields.js';
 import { getOverview } from '../management/overview.js';
@@ -172,10 +173,9 @@ function seriesQueryOf(query: SeriesQuery) {
   const keys = query.keys?.split(',');
   if ((keys?.length ?? 0) > MAX_KEYS) throw invalid('keys', `keys may be ${MAX_KEYS} at most.`);
   return {
-    ...(keys === undefined ? {} : { keys }),
     ...spanOf(query, MAX_SERIES_DAYS),
     group: query.group,
-    ...(query.user_id === undefined ? {} : { owner: query.user_id }),
+    ...present({ keys, owner: query.user_id }),
   };
 }
 
@@ -194,7 +194,7 @@ async function breakdownOf(
     await usageBreakdown(deps, {
       ...spanOf(query, maxDays),
       ...{ by: groups, timeZone },
-      ...(owner === undefined ? {} : { owner }),
+      ...present({ owner }),
     }),
   );
   if (format === 'json') return found;

@@ -16,12 +16,14 @@ import {
   ID,
   ID_PARAMS,
   IF_REVISION,
+  KEYWORD,
   LIST_QUERY,
   listOf,
   listReply,
   orderOf,
   sliceOf,
   sortOf,
+  type ListQuery,
   type ListReply,
 } from '../shapes/lists.js';
 import { bodyMembers, readMembers } from '../shapes/members.js';
@@ -30,13 +32,22 @@ import { defineOperation, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
-import { arrayOf, optional, partial, shape, type Of } from '../shapes/shape.js';
+import {
+  arrayOf,
+  optional,
+  partial,
+  recordOf,
+  shape,
+  type ObjectOf,
+  type Of,
+} from '../shapes/shape.js';
 
-const FILTER = {
-  ...LIST_QUERY,
-  ...partial({ role: ROLE.empty(''), status: STATUS.empty('') }),
+const FILTERS = partial({
+  role: ROLE.empty(''),
+  status: STATUS.empty(''),
   sort: sortOf(USER_SORTS, 'newest first'),
-};
+});
+const SEARCHED = { ...FILTERS, keyword: KEYWORD };
 
 const list = defineOperation({
   id: 'listUsers',
@@ -45,13 +56,10 @@ const list = defineOperation({
   area: 'users',
   summary: 'All accounts',
   access: 'auditor',
-  query: shape(FILTER),
+  query: shape({ ...LIST_QUERY, ...FILTERS }),
   reply: listOf(USER),
   handler: ({ deps, query }) => listed(deps, query),
 });
-
-const SEARCH = shape({ ...FILTER, keyword: optional(Joi.string().max(256).empty('')) });
-type SearchQuery = Of<typeof SEARCH>;
 
 const search = defineOperation({
   id: 'searchUsers',
@@ -60,20 +68,21 @@ const search = defineOperation({
   area: 'users',
   summary: 'Search accounts by part of a name or address, or by id',
   access: 'auditor',
-  query: SEARCH,
+  query: shape({ ...LIST_QUERY, ...SEARCHED }),
   reply: listOf(USER),
   handler: ({ deps, query }) => listed(deps, query),
 });
 
-async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<UserWire>> {
-  const { keyword, role, status } = query;
-  const order = orderOf(USER_SORTS, query.sort);
+async function listed(
+  deps: OperationDeps,
+  query: ListQuery & ObjectOf<typeof SEARCHED>,
+): Promise<ListReply<UserWire>> {
+  const { sort, status, ...wanted } = recordOf(SEARCHED, query);
   const found = await listUsers(deps, {
     ...sliceOf(query),
-    ...(keyword === undefined ? {} : { keyword }),
-    ...(role === undefined ? {} : { role }),
+    ...wanted,
     ...(status === undefined ? {} : { enabled: status === 1 }),
-    ...(order === undefined ? {} : { order }),
+    ...orderOf(USER_SORTS, sort),
   });
   return listReply(found, query, userWire(deps.now()));
 }

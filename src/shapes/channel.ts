@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { joinApiKeys, MAX_API_KEYS } from '../core/api-keys.js';
 import { CHANNEL_MEMBERS, SHARED_CHANNEL_MEMBERS } from '../core/channel-members.js';
 import type { ChannelStatus } from '../core/channel.js';
-import { mapValues, snakeCase, snakeKeys } from '../core/records.js';
+import { mapValues, present, snakeCase, snakeKeys } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import type { ChannelEdit, SharedEdit } from '../management/channel-edits.js';
 import type { ChannelOrder, ChannelState, ChannelView } from '../management/channel-views.js';
@@ -178,27 +178,24 @@ function effectiveWire({ state, sighted }: ChannelView): EffectiveWire {
 
 /** The edit that a body asks for. */
 export function channelEdit(body: ChannelBody): ChannelEdit {
-  const { name, provider, base_url, models, tag, settings, status } = body;
+  const { name, provider, base_url, tag, settings, status } = body;
   const credentials = credentialsOf(body);
   return {
     ...readMembers(CHANNEL_MEMBERS, body),
-    ...(models === undefined ? {} : { models: modelMap(models) }),
-    ...(name === undefined ? {} : { name }),
-    ...(provider === undefined ? {} : { provider }),
+    ...modelsOf(body),
+    ...present({ name, provider, status, settings }),
     ...(base_url === undefined ? {} : { baseUrl: textOf(base_url) }),
     ...(tag === undefined ? {} : { tag: textOf(tag) }),
-    ...(status === undefined ? {} : { status }),
-    ...(settings === undefined ? {} : { settings }),
     ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
   };
 }
 
 export function sharedEdit(body: SharedBody): SharedEdit {
-  const { models } = body;
-  return {
-    ...readMembers(SHARED_CHANNEL_MEMBERS, body),
-    ...(models === undefined ? {} : { models: modelMap(models) }),
-  };
+  return { ...readMembers(SHARED_CHANNEL_MEMBERS, body), ...modelsOf(body) };
+}
+
+function modelsOf({ models }: SharedBody): Pick<SharedEdit, 'models'> {
+  return models === undefined ? {} : { models: modelMap(models) };
 }
 
 export function modelMap(models: Models): Record<string, string> {

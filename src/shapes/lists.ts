@@ -22,6 +22,9 @@ export const IF_REVISION = optional(Joi.string().max(64).empty(['', null])).desc
   'The `revision` that the change was made from: if somebody else has changed it since, 409 with the current state as `data`.',
 );
 
+/** Of a search: a part of a name, for instance. */
+export const KEYWORD = optional(Joi.string().max(256).empty(''));
+
 /** The names on the wire of what a list can be ordered by. */
 type Sorts<By extends string> = Readonly<Record<string, By>>;
 
@@ -38,14 +41,15 @@ export function sortOf<By extends string>(
   ).description(`With a minus, the greatest first. If not given: ${otherwise}.`);
 }
 
+/** The order that a `sort` asks for, if one is given. */
 export function orderOf<By extends string>(
   members: Sorts<By>,
   sort: string | undefined,
-): Order<By> | undefined {
-  if (sort === undefined) return undefined;
+): { readonly order?: Order<By> } {
+  if (sort === undefined) return {};
   const descending = sort.startsWith('-');
   const by = members[descending ? sort.slice(1) : sort];
-  return by === undefined ? undefined : { by, descending };
+  return by === undefined ? {} : { order: { by, descending } };
 }
 
 /** The `:id` of a path. */
