@@ -89,3 +89,23 @@ export interface SessionStore {
   /** Gives a claim back after a failure, so that the next attempt is fresh. */
   releaseIdempotent(key: string, fingerprint: string): Promise<void>;
 }
+
+/** What is kept of a one-time code. */
+export interface OneTimeCode {
+  readonly codeHash: string;
+  readonly expiresAtMs: number;
+  /** Wrong codes that were given for it. */
+  readonly attempts: number;
+}
+
+/** What giving a code does: takes the kept one, counts as a wrong attempt, or shows that the kept one is void. */
+export function judgeOneTimeCode(
+  kept: OneTimeCode,
+  codeHash: string,
+  nowMs: number,
+  maxAttempts: number,
+): 'taken' | 'wrong' | 'void' {
+  if (kept.expiresAtMs <= nowMs || kept.attempts >= maxAttempts) return 'void';
+  if (kept.codeHash === codeHash) return 'taken';
+  return kept.attempts + 1 >= maxAttempts ? 'void' : 'wrong';
+}

@@ -1,36 +1,59 @@
 import { MOST_PLACES, type AccountStore } from '../accounts.js';
+import { change, fieldsOf } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { run, SCRIPTS, textOf } from './scripts.js';
 
 export function openAccounts(connection: Connection, keys: Keys): AccountStore {
   return {
     async rememberPlace(userId, placeHash, nowMs, keepMs) {
-      await run(connection, SCRIPTS.rememberPlace, keys.userPlaces(userId), [
-        ...[placeHash, connection.told(nowMs), keepMs, MOST_PLACES],
-      ]);
+      const key = keys.userPlaces(userId);
+      await change(connection, [], nowMs, (_, now) => ({
+        result: undefined,
+        writes: [
+          ['ZADD', key, now + keepMs, placeHash],
+          ['ZREMRANGEBYSCORE', key, '-inf', now],
+          ['ZREMRANGEBYRANK', key, 0, -(MOST_PLACES + 1)],
+          ['PEXPIRE', key, keepMs],
+        ],
+      }));
     },
 
-    async knowsPlace(userId, placeHash, nowMs) {
-      const known = await run(connection, SCRIPTS.knowsPlace, keys.userPlaces(userId), [
-        placeHash,
-        connection.told(nowMs),
-      ]);
-      return known === 1;
+    knowsPlace(userId, placeHash, nowMs) {
+      const looks = [['ZSCORE', keys.userPlaces(userId), placeHash]] as const;
+      return change(connection, looks, nowMs, ([expires], now) => ({
+        result: expires !== null && Number(expires) > now,
+      }));
     },
 
-    async putAddressCode(userId, email, codeHash, nowMs, lifeMs) {
-      await run(connection, SCRIPTS.putCode, keys.userAddressCode(userId), [
-        ...[connection.told(nowMs), lifeMs, 'email', email, 'hash', codeHash],
-      ]);
+    putAddressCode(userId, email, codeHash, nowMs, lifeMs) {
+      const key = keys.userAddressCode(userId);
+      return putCode(connection, key, nowMs, lifeMs, { email, hash: codeHash });
     },
 
-    async takeAddressCode(userId, codeHash, nowMs) {
-      const taken = await run(connection, SCRIPTS.takeAddressCode, keys.userAddressCode(userId), [
-        codeHash,
-        connection.told(nowMs),
-      ]);
-      return taken === null ? undefined : textOf(taken);
+    takeAddressCode(userId, codeHash, nowMs) {
+      const key = keys.userAddressCode(userId);
+      return change(connection, [['HGETALL', key]], nowMs, ([fields], now) => {
+        const { hash, expires, email } = fieldsOf(fields);
+        if (hash !== codeHash) return { result: undefined };
+        return { result: Number(expires) > now ? email : undefined, writes: [['DEL', key]] };
+      });
     },
   };
+}
+
+/** Replaces a code that one user may take once. */
+export async function putCode(
+  connection: Connection,
+  key: string,
+  nowMs: number,
+  lifeMs: number,
+  fields: Readonly<Record<string, string | number>>,
+): Promise<void> {
+  await change(connection, [], nowMs, (_, now) => ({
+    result: undefined,
+    writes: [
+      ['DEL', key],
+      ['HSET', key, 'expires', now + lifeMs, ...Object.entries(fields).flat()],
+    ],
+  }));
 }

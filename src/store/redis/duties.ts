@@ -1,20 +1,42 @@
 import type { DutyStore } from '../store.js';
+import { change } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
+import { listOf } from './scripts.js';
+
+type DutyTaken = Awaited<ReturnType<DutyStore['takeDuty']>>;
+
+/** A duty that nobody takes any more is forgotten after so long. */
+const KEEP_MS = 86_400_000;
 
 export function openDuties(connection: Connection, keys: Keys): DutyStore {
-  const { client, answer, told } = connection;
+  const { client, answer } = connection;
   return {
-    async takeDuty(name, nowMs, forMs) {
-      const [taken, due, note] = listOf(
-        await run(connection, SCRIPTS.takeDuty, keys.duty(name), [told(nowMs), forMs]),
-      );
-      return { isMine: taken === 1, dueAtMs: numberOf(due), note: textOf(note) };
+    takeDuty(name, nowMs, forMs) {
+      const key = keys.duty(name);
+      const looks = [['HMGET', key, 'due', 'note']] as const;
+      return change<DutyTaken>(connection, looks, nowMs, ([fields], now) => {
+        const [due, note] = listOf(fields);
+        const duty = { dueAtMs: Number(due ?? 0), note: String(note ?? '') };
+        if (duty.dueAtMs > now) return { result: { ...duty, isMine: false } };
+        const dueAtMs = now + forMs;
+        const writes = [
+          ['HSET', key, 'due', dueAtMs],
+          ['PEXPIRE', key, forMs + KEEP_MS],
+        ] as const;
+        return { result: { ...duty, dueAtMs, isMine: true }, writes };
+      });
     },
 
     async endDuty(name, note, nowMs, waitMs) {
-      await run(connection, SCRIPTS.endDuty, keys.duty(name), [told(nowMs), waitMs, note]);
+      const key = keys.duty(name);
+      await change(connection, [['EXISTS', key]], nowMs, (_, now) => ({
+        result: undefined,
+        writes: [
+          ['HSET', key, 'due', now + waitMs, 'note', note],
+          ['PEXPIRE', key, waitMs + KEEP_MS],
+        ],
+      }));
     },
 
     async readDuty(name) {

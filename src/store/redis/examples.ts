@@ -1,7 +1,8 @@
 import type { Example, ExampleStore } from '../store.js';
+import { change, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { numberOf, run, SCRIPTS } from './scripts.js';
+import { numberOf } from './scripts.js';
 
 /** All of them are in one slot: a hash for each, a set of ids for each account, and one of those that are shared. */
 export function openExamples(connection: Connection, keys: Keys): ExampleStore {
@@ -28,14 +29,17 @@ export function openExamples(connection: Connection, keys: Keys): ExampleStore {
     async addExample({ userId, name, shared, content }, most, nowMs) {
       const id = await answer(client.incr(`${keys.examples}:seq`));
       const createdTime = Math.floor(nowMs / 1000);
-      const written = await run(
-        connection,
-        SCRIPTS.writeExample,
-        [ownKey(userId), sharedKey, recordKey(id)],
-        [most, id, Number(shared), 'user', userId, 'name', name, 'created', createdTime, content],
-      );
-      if (written === null) return 'too_many';
-      return { id, userId, name, shared, createdTime };
+      const own = ownKey(userId);
+      return change<Example | 'too_many'>(connection, [['SCARD', own]], nowMs, ([count]) => {
+        if (numberOf(count) >= most) return { result: 'too_many' };
+        const fields = ['user', userId, 'name', name, 'created', createdTime, 'content', content];
+        const writes: Step[] = [
+          ['HSET', recordKey(id), 'shared', Number(shared), ...fields],
+          ['SADD', own, id],
+          ...(shared ? [['SADD', sharedKey, id] as const] : []),
+        ];
+        return { result: { id, userId, name, shared, createdTime }, writes };
+      });
     },
 
     async listExamples(userId) {
@@ -57,8 +61,20 @@ export function openExamples(connection: Connection, keys: Keys): ExampleStore {
     async deleteExample(id) {
       const example = await read(id);
       if (example === undefined) return false;
-      const places = [ownKey(example.userId), sharedKey, recordKey(id)];
-      return numberOf(await run(connection, SCRIPTS.removeExample, places, [id])) === 1;
+      const record = recordKey(id);
+      return change(connection, [['EXISTS', record]], 0, ([found]) => ({
+        result: found === 1,
+        writes: exampleRemoval(keys, example.userId, id),
+      }));
     },
   };
+}
+
+/** The writes that remove an example of an account. */
+export function exampleRemoval({ examples }: Keys, userId: number, id: number | string): Step[] {
+  return [
+    ['SREM', `${examples}:of:${userId}`, id],
+    ['SREM', `${examples}:shared`, id],
+    ['DEL', `${examples}:${id}`],
+  ];
 }

@@ -1,14 +1,21 @@
 import { canonicalJson } from '../../core/records.js';
 import type { KeptPrices, PriceStore } from '../store.js';
+import { change } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { numberOf, run, SCRIPTS } from './scripts.js';
 
 export function openPrices(connection: Connection, { prices: key }: Keys): PriceStore {
   return {
-    async keepPrices({ atMs, prices }, most) {
-      const args = [atMs, canonicalJson(prices), most];
-      return numberOf(await run(connection, SCRIPTS.keepPrices, key, args)) === 1;
+    keepPrices({ atMs, prices }, most) {
+      const text = canonicalJson(prices);
+      return change(connection, [['LINDEX', key, -1]], atMs, ([last]) => {
+        if (typeof last === 'string' && textOf(last) === text) return { result: false };
+        const writes = [
+          ['RPUSH', key, `${atMs} ${text}`],
+          ['LTRIM', key, -most, -1],
+        ] as const;
+        return { result: true, writes };
+      });
     },
 
     async listPrices() {
@@ -17,9 +24,13 @@ export function openPrices(connection: Connection, { prices: key }: Keys): Price
   };
 }
 
+/** A record is the time and the prices. */
 function keptOf(record: string): KeptPrices {
-  const blank = record.indexOf(' ');
   // Written by `keepPrices`.
-  const prices = JSON.parse(record.slice(blank + 1)) as KeptPrices['prices'];
-  return { atMs: Number(record.slice(0, blank)), prices };
+  const prices = JSON.parse(textOf(record)) as KeptPrices['prices'];
+  return { atMs: Number.parseInt(record, 10), prices };
+}
+
+function textOf(record: string): string {
+  return record.slice(record.indexOf(' ') + 1);
 }

@@ -11,6 +11,8 @@ export interface Script {
 }
 
 export const SCRIPTS = {
+  look: load('look'),
+  change: load('change'),
   settleAndAdmit: load('settle_and_admit'),
   beginWindows: load('begin_windows'),
   writeToken: load('write_token'),
@@ -36,14 +38,7 @@ export const SCRIPTS = {
   takeCode: load('take_code'),
   creditUser: load('credit_user'),
   finishClaim: load('finish_claim'),
-  writeSession: load('write_session'),
   useSession: load('use_session'),
-  deleteSessions: load('delete_sessions'),
-  putCode: load('put_code'),
-  takeOneTimeCode: load('take_one_time_code'),
-  rememberPlace: load('remember_place'),
-  knowsPlace: load('knows_place'),
-  takeAddressCode: load('take_address_code'),
   countLimit: load('count_limit'),
   holdIdempotent: load('hold_idempotent'),
   keepIdempotent: load('keep_idempotent'),
@@ -54,17 +49,12 @@ export const SCRIPTS = {
   dropEntries: load('drop_entries'),
   appendRequests: load('append_requests'),
   dropRequests: load('drop_requests'),
-  takeDuty: load('take_duty'),
-  endDuty: load('end_duty'),
-  writeExample: load('write_example'),
-  removeExample: load('remove_example'),
   findReply: load('find_reply'),
   keepReply: load('keep_reply'),
   addStats: load('add_stats'),
   takeShare: load('take_share'),
   returnShare: load('return_share'),
   askPlaces: load('ask_places'),
-  keepPrices: load('keep_prices'),
 };
 
 /** All that the scripts return: a bulk string, a whole number, nothing, or a list of these. */

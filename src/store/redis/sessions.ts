@@ -1,8 +1,10 @@
-import { USED_STEP_MS } from '../sessions.js';
+import { judgeOneTimeCode, USED_STEP_MS } from '../sessions.js';
 import type { IdempotencyClaim, NewSession, Session, SessionStore } from '../store.js';
+import { putCode } from './accounts.js';
+import { change, fieldsOf, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
+import { listOf, numberOf, pairsOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
 
 /**
  * Sessions are stored with their user, so that all of them end in one step; a key per session id leads there. Times are
@@ -30,22 +32,54 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
     return userId === null ? undefined : Number(userId);
   }
 
-  const places = (userId: number): string[] => [keys.userSessions(userId), keys.userLogins(userId)];
+  const places = (userId: number): [records: string, known: string] => [
+    keys.userSessions(userId),
+    keys.userLogins(userId),
+  ];
 
-  async function create(session: NewSession, ...by: string[]): Promise<boolean> {
+  /** The writes that end sessions of a user. */
+  const removals = (userId: number, ids: readonly string[]): Step[] => {
+    const [records, known] = places(userId);
+    return ids.flatMap((id): Step[] => [
+      ['HDEL', records, id],
+      ['HDEL', known, id, `${id}:used`],
+    ]);
+  };
+
+  /** Resolves to the ids of the sessions that it ended, or `undefined` if the one that it is made by has ended. */
+  function write(session: NewSession, by: string | undefined): Promise<string[] | undefined> {
     const { idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs } = session;
     const { address = '', agent = '' } = session;
+    const [records, known] = places(userId);
+    const looks = [['HGETALL', records]] as const;
+    return change<string[] | undefined>(connection, looks, createdAtMs, ([found], nowMs) => {
+      const all = pairsOf(found).map(([id, record]) => ({ id, record: record.split(':') }));
+      const live = all.filter(({ record }) => Number(record[2]) > nowMs);
+      if (by !== undefined && !live.some(({ id }) => id === by)) return { result: undefined };
+      const ended = by === undefined ? [] : live.filter(({ record }) => record[0] === kind);
+      const gone = [...all.filter((each) => !live.includes(each)), ...ended];
+      // The caller's clock may be behind.
+      const times = [createdAtMs, expiresAtMs, endsAtMs].map((ms) => ms + nowMs - createdAtMs);
+      const writes: Step[] = [
+        ...removals(
+          userId,
+          gone.map(({ id }) => id),
+        ),
+        ['HSET', records, idHash, [kind, ...times].join(':')],
+        ['HSET', known, idHash, JSON.stringify({ address, agent })],
+      ];
+      return { result: ended.map(({ id }) => id), writes };
+    });
+  }
+
+  async function create(session: NewSession, by?: string): Promise<boolean> {
+    const { idHash, userId, createdAtMs, endsAtMs } = session;
     const lifeMs = Math.max(1, endsAtMs - createdAtMs);
     await answer(client.set(keys.session(idHash), `${userId}`, 'PX', lifeMs));
-    const ended = await run(connection, SCRIPTS.writeSession, places(userId), [
-      ...[idHash, kind, createdAtMs, expiresAtMs, endsAtMs, connection.told(createdAtMs)],
-      JSON.stringify({ address, agent }),
-      ...by,
-    ]);
+    const ended = await write(session, by);
     // These keys now lead nowhere.
-    const gone = ended === null ? [idHash] : listOf(ended).map(textOf);
-    for (const each of gone) await answer(client.del(keys.session(each)));
-    return ended !== null;
+    for (const gone of ended ?? [idHash]) await answer(client.del(keys.session(gone)));
+    return ended !== undefined;
   }
 
   return {
@@ -53,7 +87,7 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
       await create(session);
     },
 
-    deriveSession: (session, by) => create(session, by, session.kind),
+    deriveSession: create,
 
     async findSession(idHash, nowMs, slideMs) {
       const userId = await ownerOf(idHash);
@@ -89,24 +123,36 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
     },
 
     async deleteUserSessions(userId, kind) {
-      const ended = listOf(
-        await run(connection, SCRIPTS.deleteSessions, places(userId), [kind ?? '']),
-      );
-      for (const idHash of ended) await answer(client.del(keys.session(textOf(idHash))));
+      const looks = [['HGETALL', keys.userSessions(userId)]] as const;
+      const ended = await change(connection, looks, 0, ([found]) => {
+        const ids = pairsOf(found)
+          .filter(([, record]) => kind === undefined || record.split(':')[0] === kind)
+          .map(([id]) => id);
+        return { result: ids, writes: removals(userId, ids) };
+      });
+      for (const idHash of ended) await answer(client.del(keys.session(idHash)));
       return ended.length;
     },
 
-    async putOneTimeCode(userId, codeHash, nowMs, lifeMs) {
-      await run(connection, SCRIPTS.putCode, keys.userOneTimeCode(userId), [
-        ...[connection.told(nowMs), lifeMs, 'hash', codeHash, 'attempts', 0],
-      ]);
+    putOneTimeCode(userId, codeHash, nowMs, lifeMs) {
+      const key = keys.userOneTimeCode(userId);
+      return putCode(connection, key, nowMs, lifeMs, { hash: codeHash, attempts: 0 });
     },
 
-    async takeOneTimeCode(userId, codeHash, nowMs, maxAttempts) {
-      const taken = await run(connection, SCRIPTS.takeOneTimeCode, keys.userOneTimeCode(userId), [
-        ...[codeHash, connection.told(nowMs), maxAttempts],
-      ]);
-      return taken === 1;
+    takeOneTimeCode(userId, codeHash, nowMs, maxAttempts) {
+      const key = keys.userOneTimeCode(userId);
+      return change(connection, [['HGETALL', key]], nowMs, ([fields], now) => {
+        const { hash, expires, attempts } = fieldsOf(fields);
+        if (hash === undefined) return { result: false };
+        const kept = {
+          codeHash: hash,
+          expiresAtMs: Number(expires),
+          attempts: Number(attempts ?? 0),
+        };
+        const outcome = judgeOneTimeCode(kept, codeHash, now, maxAttempts);
+        const write: Step = outcome === 'wrong' ? ['HINCRBY', key, 'attempts', 1] : ['DEL', key];
+        return { result: outcome === 'taken', writes: [write] };
+      });
     },
   };
 }

@@ -17,7 +17,9 @@ import type {
   UserStore,
   UserUpdate,
 } from '../store.js';
+import { change } from './change.js';
 import type { Connection } from './connection.js';
+import { exampleRemoval } from './examples.js';
 import type { Keys } from './keys.js';
 import { comparing } from '../page.js';
 import { USER_ORDERS } from '../users.js';
@@ -296,11 +298,11 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       );
       if (reply === null) return false;
       const [username, email, deleted, sessions] = listOf(reply);
-      for (const example of await answer(client.smembers(`${keys.examples}:of:${id}`))) {
-        const places = [`${keys.examples}:of:${id}`, `${keys.examples}:shared`];
-        const record = `${keys.examples}:${example}`;
-        await run(connection, SCRIPTS.removeExample, [...places, record], [example]);
-      }
+      const examples = await answer(client.smembers(`${keys.examples}:of:${id}`));
+      await change(connection, [], 0, () => ({
+        result: undefined,
+        writes: examples.flatMap((example) => exampleRemoval(keys, id, example)),
+      }));
       // The step above has removed the account; the rest clears keys that now lead nowhere.
       const places = listOf(deleted).map(textOf);
       for (let index = 0; index < places.length; index += 2) {

@@ -1,5 +1,5 @@
 import { takeRate } from '../../core/rate-limit.js';
-import { USED_STEP_MS } from '../sessions.js';
+import { judgeOneTimeCode, USED_STEP_MS } from '../sessions.js';
 import type { IdempotencyClaim, NewSession, Session, SessionStore } from '../store.js';
 import type { Database } from './database.js';
 
@@ -146,11 +146,11 @@ function openOneTimeCodes(
       database.write(() => {
         const code = find.get(userId);
         if (code === undefined) return false;
-        const alive = code.expires_at_ms > nowMs && code.attempts < maxAttempts;
-        const right = alive && code.code_hash === codeHash;
-        if (right || !alive || code.attempts + 1 >= maxAttempts) remove.run(userId);
-        else count.run(userId);
-        return right;
+        const kept = { ...code, codeHash: code.code_hash, expiresAtMs: code.expires_at_ms };
+        const outcome = judgeOneTimeCode(kept, codeHash, nowMs, maxAttempts);
+        if (outcome === 'wrong') count.run(userId);
+        else remove.run(userId);
+        return outcome === 'taken';
       }),
   };
 }
