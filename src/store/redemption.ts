@@ -99,3 +99,37 @@ export interface RedemptionStore {
   /** Completes claims older than `olderThanMs` whose credit is missing; resolves to how many. */
   recoverRedemptions(nowMs: number, olderThanMs: number): Promise<number>;
 }
+
+/** Why a user may not redeem a code, as far as the code itself tells. */
+export function codeRefusal(
+  { status, createdBy, expiredTime }: RedemptionCode,
+  userId: number,
+  nowMs: number,
+): 'used' | 'own' | 'disabled' | 'expired' | undefined {
+  if (status === 'used') return 'used';
+  if (createdBy === userId) return 'own';
+  if (status === 'disabled') return 'disabled';
+  return hasExpired(expiredTime, nowMs) ? 'expired' : undefined;
+}
+
+/** Whether nobody will be able to redeem a code, unless it is changed. */
+export function isInvalid({ status, expiredTime }: RedemptionCode, nowMs: number): boolean {
+  return status !== 'enabled' || hasExpired(expiredTime, nowMs);
+}
+
+function hasExpired(expiredTime: number, nowMs: number): boolean {
+  return expiredTime !== 0 && expiredTime * 1000 <= nowMs;
+}
+
+/** What a change makes of a code, or why it does not: a used one is final. */
+export function changedCode(
+  code: RedemptionCode | undefined,
+  { enabled, ...members }: RedemptionChange,
+  when?: (code: RedemptionCode) => boolean,
+): RedemptionUpdate {
+  if (code === undefined) return { kind: 'not_found' };
+  if (code.status === 'used') return { kind: 'used' };
+  if (when?.(code) === false) return { kind: 'changed' };
+  const status = enabled === undefined ? code.status : enabled ? 'enabled' : 'disabled';
+  return { kind: 'updated', code: { ...code, ...members, status } };
+}

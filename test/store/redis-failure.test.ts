@@ -3,10 +3,11 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { openClaims } from '../../src/store/redis/claims.js';
 import { connectRedis } from '../../src/store/redis/connection.js';
 import { createKeys } from '../../src/store/redis/keys.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
-import { run, SCRIPTS, textOf, listOf } from '../../src/store/redis/scripts.js';
+import { run, SCRIPTS } from '../../src/store/redis/scripts.js';
 import { StoreUnavailableError, type Store } from '../../src/store/store.js';
 import { eventually, startRedis, type RedisServer } from '../support/redis-server.js';
 import {
@@ -347,6 +348,7 @@ describe('a process that dies half way', () => {
     const connection = await connectRedis(server.url, {
       commandTimeoutMs: PATIENT_MS,
       connectTimeoutMs: PATIENT_MS,
+      clock: 'caller',
     });
     cleanUps.push(() => connection.close());
     return { connection, keys: createKeys('rg:') };
@@ -359,21 +361,10 @@ describe('a process that dies half way', () => {
     const userId = await createUser(store, { quota: 0 });
     const code = { name: 'c', batchId: '', quota: 500, codeHash: sha256('c'), codeHint: 'c' };
     await store.createCodes([{ ...code, createdBy: 0, expiredTime: 0 }], T0);
-    const places = ['hashes', 'claims', '1'].map((part) => `${keys.codes}:${part}`);
-    const reply = await run(connection, SCRIPTS.takeCode, places, [
-      ...[sha256('c'), '1', userId, `=${claimedAtMs}`],
-    ]);
-    const claim = textOf(listOf(reply)[0]);
-    return { store, connection, keys, userId, claim };
-  }
-
-  type Claimed = Awaited<ReturnType<typeof givenClaim>>;
-
-  /** The second step alone: the account gets the 500 of the code, if that leaves it with no more than `most`. */
-  async function credit({ connection, keys, userId, claim }: Claimed, most: number) {
-    const [codeId = '', number = ''] = claim.split(':');
-    const places = [keys.user(userId), keys.userCredits(userId)];
-    await run(connection, SCRIPTS.creditUser, places, [codeId, number, 500, most]);
+    const claims = openClaims(connection, keys);
+    const claim = await claims.take(1, sha256('c'), userId, claimedAtMs);
+    if (typeof claim === 'string') throw new Error(`the code was not taken: ${claim}`);
+    return { store, claims, userId, claim };
   }
 
   test('between claim and credit: recovery credits once, when the claim is old enough', async () => {
@@ -407,9 +398,8 @@ describe('a process that dies half way', () => {
   });
 
   test('between credit and the end of the claim: nobody credits again, nor after the code is deleted', async () => {
-    const claimed = await givenClaim(T0);
-    const { store, userId } = claimed;
-    await credit(claimed, 1e15);
+    const { store, claims, userId, claim } = await givenClaim(T0);
+    await claims.credit(claim);
     await store.deleteInvalidCodes(T0);
 
     expect(await store.recoverRedemptions(T0 + 60_001, 60_000)).toBe(0);
@@ -418,30 +408,21 @@ describe('a process that dies half way', () => {
   });
 
   test('after a refused credit: whoever goes on refuses as well, though it would fit by now', async () => {
-    const claimed = await givenClaim(T0);
-    const { store, userId } = claimed;
-    await credit(claimed, 499);
+    const { store, claims, userId, claim } = await givenClaim(T0);
+    await claims.credit(claim, 499);
 
     expect(await store.recoverRedemptions(T0 + 60_001, 60_000)).toBe(0);
 
-    expect((await store.getCode(Number(claimed.claim.split(':')[0])))?.status).toBe('enabled');
+    expect((await store.getCode(claim.codeId))?.status).toBe('enabled');
     expect(await store.redeem(sha256('c'), userId, T0)).toMatchObject({ kind: 'redeemed' });
     expect((await store.getUser(userId, T0))?.quota).toBe(500);
   });
 
   test('of an older claim after a newer one of the same code: nothing is credited', async () => {
-    const { store, connection, keys, userId, claim } = await givenClaim(T0);
-    const [codeId = ''] = claim.split(':');
-    const credit = (number: number) =>
-      run(
-        connection,
-        SCRIPTS.creditUser,
-        [keys.user(userId), keys.userCredits(userId)],
-        [codeId, number, 500, 1e15],
-      );
-    const newer = await credit(7);
+    const { store, claims, userId, claim } = await givenClaim(T0);
+    const newer = await claims.credit({ ...claim, number: 7 });
 
-    const older = await credit(6);
+    const older = await claims.credit({ ...claim, number: 6 });
 
     expect([newer, older]).toEqual(['credited', 'over']);
     expect((await store.getUser(userId, T0))?.quota).toBe(500);

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { standingOf } from '../../src/core/budget.js';
 import { OPEN_POLICY } from '../../src/core/token.js';
+import { openClaims } from '../../src/store/redis/claims.js';
 import { connectRedis, type Connection } from '../../src/store/redis/connection.js';
 import { createKeys, type Keys } from '../../src/store/redis/keys.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
-import { listOf, run, SCRIPTS, textOf } from '../../src/store/redis/scripts.js';
+import { run, SCRIPTS } from '../../src/store/redis/scripts.js';
 import type { Credential, Store, UsageQuery } from '../../src/store/store.js';
 import { usageEntry } from '../support/events.js';
 import { PATIENT, startRedis, type RedisServer } from '../support/redis-server.js';
@@ -41,7 +42,7 @@ async function givenStore(): Promise<{ store: Store; connection: Connection; key
   const url = server?.url ?? '';
   const prefix = `${unique('scripts')}:`;
   const store = await openRedisStore({ url, prefix, vault: VAULT, clock: 'caller', ...PATIENT });
-  const connection = await connectRedis(url, PATIENT);
+  const connection = await connectRedis(url, { ...PATIENT, clock: 'caller' });
   cleanUps.push(
     () => store.close(),
     () => connection.close(),
@@ -142,19 +143,10 @@ describe('the end of a claim on a code', () => {
     const codeHash = sha256('a code');
     const code = { name: 'c', batchId: '', quota: 5, codeHash, codeHint: 'c', createdBy: 0 };
     const [{ id } = { id: 0 }] = await store.createCodes([{ ...code, expiredTime: 0 }], T0);
-    const [hashes, claims, record] = ['hashes', 'claims', String(id)].map(
-      (part) => `${keys.codes}:${part}`,
-    ) as [string, string, string];
-    const taken = listOf(
-      await run(
-        connection,
-        SCRIPTS.takeCode,
-        [hashes, claims, record],
-        [...[codeHash, id, first, `=${T0}`]],
-      ),
-    );
-    const endRefused = () =>
-      run(connection, SCRIPTS.finishClaim, [claims, record], [textOf(taken[0]), 0]);
+    const claims = openClaims(connection, keys);
+    const claim = await claims.take(id, codeHash, first, T0);
+    if (typeof claim === 'string') throw new Error(`the code was not taken: ${claim}`);
+    const endRefused = () => claims.end(claim, false);
 
     await endRefused();
     expect(await store.redeem(codeHash, second, T0)).toMatchObject({ kind: 'redeemed' });
@@ -168,8 +160,9 @@ describe('the end of a claim on a code', () => {
     const { connection, keys } = await givenStore();
     const [claims, record] = [`${keys.codes}:claims`, `${keys.codes}:7`] as const;
     await connection.answer(connection.client.zadd(claims, T0, '7:1:2:5'));
+    const claim = { codeId: 7, number: 1, userId: 2, quota: 5 };
 
-    await run(connection, SCRIPTS.finishClaim, [claims, record], ['7:1:2:5', 0]);
+    await openClaims(connection, keys).end(claim, false);
 
     expect(await connection.answer(connection.client.exists(claims, record))).toBe(0);
   });
@@ -198,13 +191,10 @@ describe('a code that is deleted while somebody redeems it', () => {
   test('is unknown', async () => {
     const { store, connection, keys } = await givenStore();
     const userId = await createUser(store);
-    const places = ['hashes', 'claims', '1'].map((part) => `${keys.codes}:${part}`);
 
-    const reply = await run(connection, SCRIPTS.takeCode, places, [
-      ...[sha256('a code'), '1', userId, `=${T0}`],
-    ]);
+    const taken = await openClaims(connection, keys).take(1, sha256('a code'), userId, T0);
 
-    expect(reply).toEqual([null, 'unknown']);
+    expect(taken).toBe('unknown');
   });
 });
 

@@ -1,49 +1,47 @@
-import { MAX_QUOTA } from '../../core/quota.js';
+import { changedCode, isInvalid } from '../redemption.js';
 import type {
   CodeBatch,
   NewRedemptionCode,
   Redemption,
-  RedemptionChange,
   RedemptionCode,
   RedemptionStore,
+  RedemptionUpdate,
 } from '../store.js';
+import { change, fieldsOf, type Step } from './change.js';
+import { codeOf, openClaims, type Claim, type Credit } from './claims.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { pageOf } from './listing.js';
-import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
-
-/** A code that has been taken and whose credit is not certain yet. */
-interface Claim {
-  /** As it is stored. */
-  readonly text: string;
-  readonly codeId: number;
-  readonly number: number;
-  readonly userId: number;
-  readonly quota: number;
-}
-
-type RefusalReason = Extract<Redemption, { kind: 'refused' }>['reason'];
 
 /** How many codes are processed in one step. */
 const CHUNK = 500;
 
-/**
- * All codes are in one slot and each user is in another, so redeeming takes several steps: the claim, stored with the code;
- * the credit, which the user's slot remembers by the claim's number and makes only once; the end of the claim. Whoever finds
- * a claim can continue from there.
- */
+/** All codes are in one slot; `openClaims` has the steps of redeeming one. */
 export function openRedemption(connection: Connection, keys: Keys): RedemptionStore {
   const { client, answer } = connection;
-  const [hashesKey, idsKey, claimsKey] = [
-    `${keys.codes}:hashes`,
-    `${keys.codes}:ids`,
-    `${keys.codes}:claims`,
-  ];
-  const recordKey = (id: number | string): string => `${keys.codes}:${id}`;
+  const [hashesKey, idsKey] = [`${keys.codes}:hashes`, `${keys.codes}:ids`];
+  const recordKey = (id: number): string => `${keys.codes}:${id}`;
+  const claims = openClaims(connection, keys);
 
-  async function remove(told: string, ids: readonly (number | string)[]): Promise<number> {
-    const places = [hashesKey, idsKey, ...ids.map(recordKey)];
-    return numberOf(await run(connection, SCRIPTS.removeCodes, places, [told, ...ids]));
+  /** Removes those of these codes that it may; a claim in progress is completed without its code. */
+  function remove(
+    ids: readonly number[],
+    nowMs: number,
+    may: (code: RedemptionCode, nowMs: number) => boolean,
+  ): Promise<number> {
+    const looks = ids.map((id) => ['HGETALL', recordKey(id)] as const);
+    return change(connection, looks, nowMs, (answers, now) => {
+      const removed = answers.map(fieldsOf).flatMap(({ hash, ...fields }, index) => {
+        const id = ids[index] ?? 0;
+        return hash !== undefined && may(codeOf(id, fields), now) ? [{ id, hash }] : [];
+      });
+      const writes = removed.flatMap(({ id, hash }): Step[] => [
+        ['DEL', recordKey(id)],
+        ['HDEL', hashesKey, hash],
+        ['ZREM', idsKey, id],
+      ]);
+      return { result: removed.length, writes };
+    });
   }
 
   async function read(id: number): Promise<RedemptionCode | undefined> {
@@ -59,20 +57,27 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
     const createdTime = Math.floor(nowMs / 1000);
     const last = await answer(client.incrby(`${keys.codes}:seq`, codes.length));
     const ids = codes.map((_code, index) => last - codes.length + 1 + index);
-    const written = await run(
-      connection,
-      SCRIPTS.writeCodes,
-      [hashesKey, idsKey, ...ids.map(recordKey)],
-      [
-        createdTime,
-        ...codes.flatMap(
-          ({ name, batchId, quota, codeHash, codeHint, createdBy, expiredTime }, index) => [
-            ...[ids[index] ?? 0, name, quota, codeHash, codeHint, createdBy, expiredTime, batchId],
-          ],
-        ),
-      ],
-    );
-    if (written === null) throw new Error('This redemption code exists already.');
+    const looks = codes.map(({ codeHash }) => ['HEXISTS', hashesKey, codeHash] as const);
+    const isNew = await change(connection, looks, nowMs, (answers) => {
+      const hashes = new Set(codes.map(({ codeHash }) => codeHash));
+      if (hashes.size < codes.length || answers.includes(1)) return { result: false };
+      const writes = codes.flatMap((code, index): Step[] => {
+        const id = ids[index] ?? 0;
+        const record = [
+          ...['name', code.name, 'quota', code.quota, 'status', 'enabled', 'hash', code.codeHash],
+          ...['hint', code.codeHint, 'creator', code.createdBy, 'created', createdTime],
+          ...['redeemed', 0, 'user', 0, 'expires', code.expiredTime, 'claim', 0],
+          ...['batch', code.batchId],
+        ];
+        return [
+          ['HSET', recordKey(id), ...record],
+          ['HSET', hashesKey, code.codeHash, id],
+          ['ZADD', idsKey, id, id],
+        ];
+      });
+      return { result: true, writes };
+    });
+    if (!isNew) throw new Error('This redemption code exists already.');
     return codes.map(({ codeHash: _, ...code }, index) => ({
       ...code,
       ...({ status: 'enabled', redeemedTime: 0, usedUserId: 0 } as const),
@@ -82,55 +87,17 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
   }
 
   /** Credits a claim and ends it. */
-  async function complete(
-    claim: Claim,
-  ): Promise<'credited' | 'already' | 'over' | 'quota_range' | 'unknown'> {
-    const { codeId, number, userId, quota } = claim;
-    const decision = await run(
-      connection,
-      SCRIPTS.creditUser,
-      [keys.user(userId), keys.userCredits(userId)],
-      [codeId, number, quota, MAX_QUOTA],
-    );
-    // The script returns one of these.
-    const outcome = decision as Awaited<ReturnType<typeof complete>>;
-    const isRefused = outcome === 'quota_range' || outcome === 'unknown';
-    await run(
-      connection,
-      SCRIPTS.finishClaim,
-      [claimsKey, recordKey(codeId)],
-      [claim.text, isRefused ? 0 : 1],
-    );
+  async function complete(claim: Claim): Promise<Credit> {
+    const outcome = await claims.credit(claim);
+    await claims.end(claim, outcome !== 'quota_range' && outcome !== 'unknown');
     return outcome;
-  }
-
-  /** The maker of a code never changes, so checking before the deletion is as good as within its step. */
-  async function madeByOthers(
-    ids: readonly string[],
-    makers: ReadonlySet<number>,
-  ): Promise<readonly string[]> {
-    if (makers.size === 0) return ids;
-    const found = await Promise.all(
-      ids.map((id) => answer(client.hget(`${keys.codes}:${id}`, 'creator'))),
-    );
-    return ids.filter((_id, index) => !makers.has(Number(found[index] ?? -1)));
   }
 
   async function redeem(codeHash: string, userId: number, nowMs: number): Promise<Redemption> {
     const id = await answer(client.hget(hashesKey, codeHash));
     if (id === null) return { kind: 'refused', reason: 'unknown' };
-    const [claimed, refused] = listOf(
-      await run(
-        connection,
-        SCRIPTS.takeCode,
-        [hashesKey, claimsKey, recordKey(id)],
-        [codeHash, id, userId, connection.told(nowMs)],
-      ),
-    );
-    if (claimed === null) {
-      return { kind: 'refused', reason: textOf(refused) as RefusalReason };
-    }
-    const claim = claimOf(textOf(claimed));
+    const claim = await claims.take(Number(id), codeHash, userId, nowMs);
+    if (typeof claim === 'string') return { kind: 'refused', reason: claim };
     const outcome = await complete(claim);
     switch (outcome) {
       case 'credited':
@@ -191,34 +158,31 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
       return [...batches.values()].reverse();
     },
 
-    async updateCode(id, change, when) {
-      const judged = when === undefined ? undefined : await read(id);
-      if (when !== undefined && judged === undefined) return { kind: 'not_found' };
-      if (judged !== undefined && judged.status !== 'used' && when?.(judged) === false) {
-        return { kind: 'changed' };
-      }
-      const same =
-        judged === undefined ? [] : fieldsOf({ ...judged, enabled: judged.status === 'enabled' });
-      const reply = await run(connection, SCRIPTS.changeCode, recordKey(id), [
-        ...[same.length, ...same],
-        ...fieldsOf(change),
-      ]);
-      if (reply === 'used' || reply === 'changed') return { kind: reply };
-      const code = reply === null ? undefined : await read(id);
-      return code === undefined ? { kind: 'not_found' } : { kind: 'updated', code };
+    updateCode(id, wanted, when) {
+      const key = recordKey(id);
+      return change<RedemptionUpdate>(connection, [['HGETALL', key]], 0, ([found]) => {
+        const fields = fieldsOf(found);
+        const before = fields.hash === undefined ? undefined : codeOf(id, fields);
+        const result = changedCode(before, wanted, when);
+        if (result.kind !== 'updated') return { result };
+        const { name, quota, expiredTime, status } = result.code;
+        const members = ['name', name, 'quota', quota, 'expires', expiredTime, 'status', status];
+        return { result, writes: [['HSET', key, ...members]] };
+      });
     },
 
-    async deleteCode(id) {
-      return (await remove('', [id])) === 1;
-    },
+    deleteCode: async (id) => (await remove([id], 0, () => true)) === 1,
 
     async deleteInvalidCodes(nowMs, notOf = []) {
-      const ids = await answer(client.zrange(`${keys.codes}:ids`, '0', '-1'));
+      const ids = (await answer(client.zrange(idsKey, '0', '-1'))).map(Number);
+      const spared = new Set(notOf);
       let deleted = 0;
       for (let start = 0; start < ids.length; start += CHUNK) {
-        const chunk = await madeByOthers(ids.slice(start, start + CHUNK), new Set(notOf));
-        if (chunk.length === 0) continue;
-        deleted += await remove(connection.told(nowMs), chunk);
+        deleted += await remove(
+          ids.slice(start, start + CHUNK),
+          nowMs,
+          (code, now) => isInvalid(code, now) && !spared.has(code.createdBy),
+        );
       }
       return deleted;
     },
@@ -226,26 +190,20 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
     redeem,
 
     async recoverRedemptions(nowMs, olderThanMs) {
-      const claims = await answer(
-        client.zrange(`${keys.codes}:claims`, '-inf', `(${nowMs - olderThanMs}`, 'BYSCORE'),
-      );
       let credited = 0;
-      for (const claim of claims) {
-        if ((await complete(claimOf(claim))) === 'credited') credited += 1;
+      for (const claim of await claims.before(nowMs - olderThanMs)) {
+        if ((await complete(claim)) === 'credited') credited += 1;
       }
       return credited;
     },
   };
 }
 
-function withCode(
-  batch: CodeBatch | undefined,
-  { name, batchId, quota, status, expiredTime, createdTime }: RedemptionCode,
-  nowMs: number,
-): CodeBatch {
+function withCode(batch: CodeBatch | undefined, code: RedemptionCode, nowMs: number): CodeBatch {
+  const { name, batchId, quota, createdTime } = code;
   const { made = 0, used = 0, usedQuota = 0, left = 0, leftQuota = 0 } = batch ?? {};
-  const isUsed = status === 'used';
-  const isLeft = status === 'enabled' && (expiredTime === 0 || expiredTime * 1000 > nowMs);
+  const isUsed = code.status === 'used';
+  const isLeft = !isInvalid(code, nowMs);
   return {
     name,
     batchId,
@@ -255,37 +213,5 @@ function withCode(
     left: left + (isLeft ? 1 : 0),
     leftQuota: leftQuota + (isLeft ? quota : 0),
     createdTime: Math.max(createdTime, batch?.createdTime ?? 0),
-  };
-}
-
-function claimOf(text: string): Claim {
-  const [codeId = 0, number = 0, userId = 0, quota = 0] = text.split(':').map(Number);
-  return { text, codeId, number, userId, quota };
-}
-
-function fieldsOf({ name, quota, expiredTime, enabled }: RedemptionChange): (string | number)[] {
-  return [
-    ...(name === undefined ? [] : ['name', name]),
-    ...(quota === undefined ? [] : ['quota', quota]),
-    ...(expiredTime === undefined ? [] : ['expires', expiredTime]),
-    ...(enabled === undefined ? [] : ['status', enabled ? 'enabled' : 'disabled']),
-  ];
-}
-
-function codeOf(id: number, fields: Readonly<Record<string, string>>): RedemptionCode {
-  const number = (name: string): number => numberOf(fields[name]);
-  return {
-    id,
-    name: textOf(fields.name),
-    batchId: fields.batch ?? '',
-    quota: number('quota'),
-    // The scripts write no other status.
-    status: textOf(fields.status) as RedemptionCode['status'],
-    codeHint: textOf(fields.hint),
-    createdBy: number('creator'),
-    createdTime: number('created'),
-    redeemedTime: number('redeemed'),
-    usedUserId: number('user'),
-    expiredTime: number('expires'),
   };
 }

@@ -1,11 +1,11 @@
 import { MAX_QUOTA } from '../../core/quota.js';
+import { changedCode, codeRefusal } from '../redemption.js';
 import type {
   CodeBatch,
   NewRedemptionCode,
   Redemption,
   RedemptionCode,
   RedemptionStore,
-  RedemptionUpdate,
 } from '../store.js';
 import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
@@ -50,8 +50,8 @@ export function openRedemption(database: Database): RedemptionStore {
      GROUP BY CASE batch_id WHEN '' THEN 'name ' || name ELSE batch_id END ORDER BY MAX(id) DESC`,
   );
   const byHash = database.prepare<CodeRow>('SELECT * FROM codes WHERE code_hash = ?');
-  const update = database.prepare<CodeRow>(
-    'UPDATE codes SET name = ?, name_key = ?, quota = ?, expired_time = ?, status = ? WHERE id = ? RETURNING *',
+  const update = database.prepare<never>(
+    'UPDATE codes SET name = ?, name_key = ?, quota = ?, expired_time = ?, status = ? WHERE id = ?',
   );
   const use = database.prepare<never>(
     "UPDATE codes SET status = 'used', redeemed_time = ?, used_user_id = ? WHERE id = ?",
@@ -86,12 +86,8 @@ export function openRedemption(database: Database): RedemptionStore {
     const code = byHash.get(codeHash);
     const user = balance.get(userId);
     if (code === undefined || user === undefined) return { kind: 'refused', reason: 'unknown' };
-    if (code.status === 'used') return { kind: 'refused', reason: 'used' };
-    if (code.created_by === userId) return { kind: 'refused', reason: 'own' };
-    if (code.status === 'disabled') return { kind: 'refused', reason: 'disabled' };
-    if (code.expired_time !== 0 && code.expired_time * 1000 <= nowMs) {
-      return { kind: 'refused', reason: 'expired' };
-    }
+    const reason = codeRefusal(codeOf(code), userId, nowMs);
+    if (reason !== undefined) return { kind: 'refused', reason };
     if (user.quota + code.quota > MAX_QUOTA) return { kind: 'refused', reason: 'quota_range' };
     use.run(Math.floor(nowMs / 1000), userId, code.id);
     credit.run(code.quota, userId);
@@ -121,23 +117,14 @@ export function openRedemption(database: Database): RedemptionStore {
     sumCodes: (nowMs) => database.read(() => sums.all(nowMs).map(batchOf)),
 
     updateCode: (id, wanted, when) =>
-      database.write((): RedemptionUpdate => {
+      database.write(() => {
         const row = byId.get(id);
-        if (row === undefined) return { kind: 'not_found' };
-        if (row.status === 'used') return { kind: 'used' };
-        if (when?.(codeOf(row)) === false) return { kind: 'changed' };
-        const name = wanted.name ?? row.name;
-        const status =
-          wanted.enabled === undefined ? row.status : wanted.enabled ? 'enabled' : 'disabled';
-        const next = update.get(
-          name,
-          name.toLowerCase(),
-          wanted.quota ?? row.quota,
-          wanted.expiredTime ?? row.expired_time,
-          status,
-          id,
-        );
-        return next === undefined ? { kind: 'not_found' } : { kind: 'updated', code: codeOf(next) };
+        const changed = changedCode(row && codeOf(row), wanted, when);
+        if (changed.kind === 'updated') {
+          const { name, quota, expiredTime, status } = changed.code;
+          update.run(name, name.toLowerCase(), quota, expiredTime, status, id);
+        }
+        return changed;
       }),
 
     deleteCode: (id) => database.write(() => remove.run(id) > 0),
