@@ -6,8 +6,8 @@ import { Redis } from 'ioredis';
 import { openClaims } from '../../src/store/redis/claims.js';
 import { connectRedis } from '../../src/store/redis/connection.js';
 import { createKeys } from '../../src/store/redis/keys.js';
+import { openRegistry } from '../../src/store/redis/logins.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
-import { run, SCRIPTS } from '../../src/store/redis/scripts.js';
 import { StoreUnavailableError, type Store } from '../../src/store/store.js';
 import { eventually, startRedis, type RedisServer } from '../support/redis-server.js';
 import {
@@ -459,8 +459,8 @@ describe('a process that dies half way', () => {
     const server = await givenServer();
     const store = await givenStore(server);
     const { connection, keys } = await givenConnection(server);
-    const registry = ['names', 'emails', 'ids'].map((part) => `${keys.users}:${part}`);
-    await run(connection, SCRIPTS.takeLogin, registry, [9_999, `9999:${T0}:mark`, 'ada', '']);
+    const registry = openRegistry(connection, keys, (...of) => store.getUser(...of));
+    await registry.claim(9_999, { username: 'ada', email: '' }, `9999:${T0}:mark`, T0);
     const ada = newUser({ username: 'Ada', email: `${unique('ada')}@example.org` });
 
     expect(await store.createUser(ada, T0 + 1_000)).toEqual({ kind: 'taken', field: 'username' });

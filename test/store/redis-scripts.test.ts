@@ -4,6 +4,7 @@ import { OPEN_POLICY } from '../../src/core/token.js';
 import { openClaims } from '../../src/store/redis/claims.js';
 import { connectRedis, type Connection } from '../../src/store/redis/connection.js';
 import { createKeys, type Keys } from '../../src/store/redis/keys.js';
+import { ANY_CLAIM, openRegistry } from '../../src/store/redis/logins.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { run, SCRIPTS } from '../../src/store/redis/scripts.js';
 import type { Credential, Store, UsageQuery } from '../../src/store/store.js';
@@ -230,11 +231,10 @@ describe('the name of an account', () => {
   test('is not given up for another account that once had it', async () => {
     const { store, connection, keys } = await givenStore();
     const owner = await createUser(store, { username: 'ada', email: 'ada@example.org' });
-    const registry = ['names', 'emails', 'ids'].map((part) => `${keys.users}:${part}`);
+    const registry = openRegistry(connection, keys, (...of) => store.getUser(...of));
+    const logins = { username: 'ada', email: 'ada@example.org' };
 
-    await run(connection, SCRIPTS.giveUpLogin, registry, [
-      ...[owner + 1, 'ada', '', 'ada@example.org', '', 1],
-    ]);
+    await registry.release(owner + 1, logins, ANY_CLAIM, true);
 
     expect(await store.findUser('ada', T0)).toMatchObject({ id: owner });
     expect(await store.findUser('ada@example.org', T0)).toMatchObject({ id: owner });

@@ -12,13 +12,14 @@ import {
   type TokenStore,
   type TokenUpdate,
 } from '../store.js';
+import { change, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { comparing } from '../page.js';
 import { TOKEN_ORDERS } from '../tokens.js';
 import { pageOf, type Listing } from './listing.js';
 import { tokenVersion } from '../version.js';
-import { listOf, run, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
+import { listOf, numberOf, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
 import { credentialOf, pairOf, readTokens } from './token-records.js';
 
 /** A round is lost only to another change of the same token. */
@@ -50,19 +51,35 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     await claimKey(keyHash, userId, id);
     await answer(client.zadd(keys.tokens, id, `${id}:${userId}`));
     const seconds = Math.floor(nowMs / 1000);
-    const places = [keys.user(userId), keys.userTokens(userId), keys.userToken(userId, id)];
-    const created = await run(connection, SCRIPTS.writeToken, places, [
-      ...[id, most],
+    const looks: Step[] = [
+      ['EXISTS', keys.user(userId)],
+      ['ZCARD', keys.userTokens(userId)],
+    ];
+    const fields = [
       ...['name', token.name, 'hash', keyHash, 'hint', token.keyHint],
       ...['enabled', Number(token.enabled), 'created', seconds, 'accessed', 0],
       ...['expires', token.expiredTime, 'remain', token.remainQuota, 'used', 0],
       ...['unlimited', Number(token.unlimitedQuota), 'version', tokenVersion(), 'busy', 0],
       ...['window', 0, 'current', 0, 'previous', 0, ...policyFields(policy)],
-    ]);
-    if (created !== 1) {
+    ];
+    const created = await change<'created' | 'too_many' | undefined>(
+      connection,
+      looks,
+      nowMs,
+      ([isThere, count]) => {
+        if (isThere === 0) return { result: undefined };
+        if (numberOf(count) >= most) return { result: 'too_many' };
+        const writes: Step[] = [
+          ['HSET', keys.userToken(userId, id), ...fields],
+          ['ZADD', keys.userTokens(userId), id, id],
+        ];
+        return { result: 'created', writes };
+      },
+    );
+    if (created !== 'created') {
       await forgetKey(keyHash);
       await answer(client.zrem(keys.tokens, `${id}:${userId}`));
-      return created === 2 ? 'too_many' : undefined;
+      return created;
     }
     const { name, keyHint, enabled, expiredTime, remainQuota, unlimitedQuota } = token;
     return {
@@ -96,14 +113,27 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     const userId = await ownerOf(id);
     if (userId === undefined || (ownerId !== undefined && ownerId !== userId)) return undefined;
     await claimKey(keyHash, userId, id);
-    const before = await run(connection, SCRIPTS.rollToken, keys.userToken(userId, id), [
-      ...[keyHash, keyHint, keepOldMs > 0 ? nowMs + keepOldMs : '', tokenVersion()],
-    ]);
-    if (before === null) {
+    const key = keys.userToken(userId, id);
+    const before = await change<readonly Reply[] | undefined>(
+      connection,
+      [['HMGET', key, 'hash', 'oldhash']],
+      nowMs,
+      ([found]) => {
+        const hashes = listOf(found);
+        if (typeof hashes[0] !== 'string') return { result: undefined };
+        const old: Step =
+          keepOldMs > 0
+            ? ['HSET', key, 'oldhash', hashes[0], 'olduntil', nowMs + keepOldMs]
+            : ['HDEL', key, 'oldhash', 'olduntil'];
+        const fields = ['hash', keyHash, 'hint', keyHint, 'version', tokenVersion()];
+        return { result: hashes, writes: [['HSET', key, ...fields], old] };
+      },
+    );
+    if (before === undefined) {
       await forgetKey(keyHash);
       return undefined;
     }
-    const [last, older] = listOf(before);
+    const [last, older] = before;
     await forgetKey(older ?? null);
     if (keepOldMs <= 0) await forgetKey(last ?? null);
     else await answer(client.pexpire(keys.keyHash(textOf(last)), keepOldMs));
@@ -245,14 +275,18 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     async deleteToken(tokenId, ownerId) {
       const userId = await ownerOf(tokenId);
       if (userId === undefined || (ownerId !== undefined && ownerId !== userId)) return false;
-      const hashes = await run(
-        connection,
-        SCRIPTS.removeToken,
-        [keys.userTokens(userId), keys.userToken(userId, tokenId)],
-        [tokenId],
-      );
-      if (hashes === null) return false;
-      for (const keyHash of listOf(hashes)) await forgetKey(keyHash);
+      const key = keys.userToken(userId, tokenId);
+      const looks = [['HMGET', key, 'hash', 'oldhash']] as const;
+      // Its reservations stay and are settled with the user.
+      const hashes = await change(connection, looks, 0, ([found]) => ({
+        result: listOf(found),
+        writes: [
+          ['DEL', key],
+          ['ZREM', keys.userTokens(userId), tokenId],
+        ],
+      }));
+      if (hashes[0] === null) return false;
+      for (const keyHash of hashes) await forgetKey(keyHash);
       await answer(client.zrem(keys.tokens, `${tokenId}:${userId}`));
       return true;
     },

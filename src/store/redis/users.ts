@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   BUDGET_DEFAULTS,
   budgetMembersOf,
@@ -17,17 +16,17 @@ import type {
   UserStore,
   UserUpdate,
 } from '../store.js';
-import { change } from './change.js';
+import { change, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import { exampleRemoval } from './examples.js';
 import type { Keys } from './keys.js';
 import { comparing } from '../page.js';
 import { USER_ORDERS } from '../users.js';
 import { pageOf } from './listing.js';
+import { ANY_CLAIM, newClaim, openRegistry, type Logins } from './logins.js';
 import {
   listOf,
   numberOf,
-  run,
   runWithTokens,
   SCRIPTS,
   textOf,
@@ -37,25 +36,8 @@ import {
 import { budgetUseOf, pairOf } from './token-records.js';
 import { budgetFields, quotaArguments } from './tokens.js';
 
-/** A claim of a name that is this old and whose account does not bear the name is left over from a crash. */
-const CLAIM_MS = 30_000;
-
-type Taken = Extract<UserUpdate, { kind: 'taken' }>;
-
-/** A name and an address, in lower case, or ''. */
-interface Logins {
-  readonly username: string;
-  readonly email: string;
-}
-
-/** In place of the claims that logins were taken with: '' matches any claim that the account holds. */
-const ANY_CLAIM: Logins = { username: '', email: '' };
-
-const MARK_BYTES = 8;
-
 export function openUsers(connection: Connection, keys: Keys): UserStore {
   const { client, answer } = connection;
-  const registry = ['names', 'emails', 'ids'].map((part) => `${keys.users}:${part}`);
 
   /** Runs a script that first gives back expired reservations. */
   function runOnUser(
@@ -72,44 +54,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
     return reply === null ? undefined : userOf(listOf(reply));
   }
 
-  /** Claims names for an account; takes over conflicting claims that are old and whose names no account bears. */
-  async function claim(
-    id: number,
-    { username, email }: Logins,
-    mark: string,
-    nowMs: number,
-  ): Promise<Taken | undefined> {
-    const stale: string[] = [];
-    for (;;) {
-      const reply = listOf(
-        await run(connection, SCRIPTS.takeLogin, registry, [
-          ...[id, mark, username, email],
-          ...stale,
-        ]),
-      );
-      if (reply.length === 0) return undefined;
-      const [kind, held] = reply.map(textOf) as [string, string];
-      const [holderId, claimedAtMs] = pairOf(held);
-      const holder = await read(holderId, nowMs);
-      const borne = kind === 'names' ? holder?.username : holder?.email;
-      const inUse = borne?.toLowerCase() === (kind === 'names' ? username : email);
-      if (inUse || nowMs - claimedAtMs < CLAIM_MS) {
-        return { kind: 'taken', field: kind === 'names' ? 'username' : 'email' };
-      }
-      stale.push(kind, held);
-    }
-  }
-
-  async function release(
-    id: number,
-    { username, email }: Logins,
-    claims: Logins,
-    gone: boolean,
-  ): Promise<void> {
-    await run(connection, SCRIPTS.giveUpLogin, registry, [
-      ...[id, username, claims.username, email, claims.email, gone ? 1 : 0],
-    ]);
-  }
+  const { claim, release, holder } = openRegistry(connection, keys, read);
 
   async function create(user: NewUser, nowMs: number): Promise<UserUpdate> {
     const { username, email, displayName, role, enabled, quota } = user;
@@ -238,7 +183,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
   async function find(login: string, nowMs: number): Promise<User | undefined> {
     const wanted = login.toLowerCase();
     for (const kind of ['names', 'emails'] as const) {
-      const held = await answer(client.hget(`${keys.users}:${kind}`, wanted));
+      const held = await holder(kind, wanted);
       if (held === null) continue;
       const user = await read(pairOf(held)[0], nowMs);
       const borne = kind === 'names' ? user?.username : user?.email;
@@ -273,6 +218,32 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
     );
   }
 
+  /** Deletes an account with its tokens and sessions, in one step; 'again' if it has got another token meanwhile. */
+  async function removeRecords(id: number): Promise<Removed | 'again' | undefined> {
+    const tokens = await answer(client.zrange(keys.userTokens(id), '0', '-1'));
+    const tokenKeys = tokens.map((token) => keys.userToken(id, token));
+    const looks: Step[] = [
+      ['HMGET', keys.user(id), 'username', 'email'],
+      ['ZRANGE', keys.userTokens(id), 0, -1],
+      ['HKEYS', keys.userSessions(id)],
+      ...tokenKeys.map((key) => ['HGET', key, 'hash'] as const),
+    ];
+    const parts = [keys.user(id), keys.userTokens(id), keys.userSessions(id)];
+    return change<Removed | 'again' | undefined>(connection, looks, 0, (answers) => {
+      const [found, present, sessions, ...hashes] = answers;
+      const [username, email] = listOf(found);
+      if (typeof username !== 'string') return { result: undefined };
+      if (listOf(present).join() !== tokens.join()) return { result: 'again' };
+      const result = {
+        logins: { username: username.toLowerCase(), email: textOf(email).toLowerCase() },
+        tokens: tokens.map((tokenId, at) => ({ tokenId, keyHash: hashes[at] ?? null })),
+        sessions: listOf(sessions).map(textOf),
+      };
+      const gone = [...parts, ...keys.userOthers(id), ...tokenKeys];
+      return { result, writes: gone.map((key) => ['DEL', key] as const) };
+    });
+  }
+
   return {
     createUser: create,
     getUser: read,
@@ -283,46 +254,32 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       return (await answer(client.hget(keys.user(userId), 'password'))) ?? undefined;
     },
     async deleteUser(id) {
-      const tokens = await answer(client.zrange(keys.userTokens(id), '0', '-1'));
-      const parts = [
-        ...[keys.user(id), keys.userTokens(id), keys.userSessions(id)],
-        ...keys.userOthers(id),
-      ];
-      const tokenKey = (token: string): string => keys.userToken(id, token);
-      const reply = await runWithTokens(
-        connection,
-        SCRIPTS.removeUser,
-        [...parts, ...tokens.map(tokenKey)],
-        tokenKey,
-        [parts.length + 1],
-      );
-      if (reply === null) return false;
-      const [username, email, deleted, sessions] = listOf(reply);
+      let removed: Removed | 'again' | undefined;
+      do removed = await removeRecords(id);
+      while (removed === 'again');
+      if (removed === undefined) return false;
       const examples = await answer(client.smembers(`${keys.examples}:of:${id}`));
       await change(connection, [], 0, () => ({
         result: undefined,
         writes: examples.flatMap((example) => exampleRemoval(keys, id, example)),
       }));
-      // The step above has removed the account; the rest clears keys that now lead nowhere.
-      const places = listOf(deleted).map(textOf);
-      for (let index = 0; index < places.length; index += 2) {
-        await answer(client.del(keys.keyHash(places[index + 1] ?? '')));
-        await answer(client.zrem(keys.tokens, `${places[index] ?? ''}:${id}`));
+      // The first step has removed the account; the rest clears keys that now lead nowhere.
+      for (const { tokenId, keyHash } of removed.tokens) {
+        if (keyHash !== null) await answer(client.del(keys.keyHash(textOf(keyHash))));
+        await answer(client.zrem(keys.tokens, `${tokenId}:${id}`));
       }
-      for (const idHash of listOf(sessions)) await answer(client.del(keys.session(textOf(idHash))));
-      await release(
-        id,
-        { username: textOf(username).toLowerCase(), email: textOf(email).toLowerCase() },
-        ANY_CLAIM,
-        true,
-      );
+      for (const idHash of removed.sessions) await answer(client.del(keys.session(idHash)));
+      await release(id, removed.logins, ANY_CLAIM, true);
       return true;
     },
   };
 }
 
-function newClaim(id: number, nowMs: number): string {
-  return `${id}:${nowMs}:${randomBytes(MARK_BYTES).toString('hex')}`;
+/** What leads to the records of an account that was deleted. */
+interface Removed {
+  readonly logins: Logins;
+  readonly tokens: readonly { readonly tokenId: string; readonly keyHash: Reply }[];
+  readonly sessions: readonly string[];
 }
 
 /** The fields of what is present; an account has all of them but the password, and `email` if it has none. */
