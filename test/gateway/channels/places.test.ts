@@ -270,4 +270,22 @@ describe('places that a node holds in advance', () => {
     // A limit that nobody uses is forgotten, and nothing is renewed any more.
     expect(made.renewals).toEqual([]);
   });
+
+  it('are given back when the caller leaves while the store is being asked', async () => {
+    const made = fleet(1);
+    const node = first(made);
+    const leaving = createScope(Date.now(), 60_000);
+    const taking = node.take(channel(4), leaving);
+    while (made.state.asks === 0) await Promise.resolve();
+    leaving.end('client_gone');
+    leaving.release();
+    await expect(taking).rejects.toMatchObject({ code: 'client_closed_request' });
+
+    for (const renew of [...made.renewals]) renew();
+    await settled();
+    expect(made.holders()).toHaveLength(1);
+    await node.close();
+
+    expect(made.holders()).toEqual([]);
+  });
 });
