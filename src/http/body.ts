@@ -11,12 +11,7 @@ import { recoded } from './charset.js';
 
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
 
-/**
- * The body of a JSON request: decompressed, in UTF-8 for all that its charset says, and at most `limitBytes` after that. Memory is
- * taken for what has come, whatever is announced, and the place is charged for it. `withinMs` bounds how long the body may take;
- * without it, the server's own time-out does.
- * @throws GatewayError 400, 408, 413, 415, 499 or 503.
- */
+/** The body of a JSON request, as `withJsonBody` has it. */
 export function readJsonBody(
   req: IncomingMessage,
   limitBytes: number,
@@ -24,14 +19,29 @@ export function readJsonBody(
   place: Place,
   withinMs?: number,
 ): Promise<Buffer> {
+  return withJsonBody(req, { limitBytes, load, place, withinMs }, (body) => body);
+}
+
+/**
+ * Hands the body of a JSON request to `use`, and resolves to what that returns: decompressed, in UTF-8 for all that its charset says,
+ * and at most `limitBytes` after that. Memory is taken for what has come, whatever is announced, and the place is charged for it.
+ * Nothing that was there before the body refers to it: what has waited for its turn is old, and what the old refers to is freed only
+ * when the whole heap is marked.
+ * @throws GatewayError 400, 408, 413, 415, 499 or 503.
+ */
+export function withJsonBody<T>(
+  req: IncomingMessage,
+  bounds: Bounds,
+  use: (body: Buffer) => T | Promise<T>,
+): Promise<T> {
   const charset = jsonCharset(req.headers['content-type']);
   const encodings = contentEncodings(req.headers['content-encoding']);
-  const asUtf8 = (plain: Buffer) => (charset === undefined ? plain : recoded(plain, charset));
-  const collecting = { req, limitBytes, load, place, withinMs };
-  if (encodings === undefined) return collect(collecting, asUtf8);
-  return collect(collecting, (raw) => raw)
-    .then((raw) => decompressed(collecting, raw, encodings))
-    .then(asUtf8);
+  const read = (plain: Buffer) => use(charset === undefined ? plain : recoded(plain, charset));
+  if (encodings === undefined) return collect(req, bounds, read);
+  return collect(req, bounds, (raw) => {
+    const plain = decompressed(req, bounds, raw, encodings);
+    return plain instanceof Promise ? plain.then(read) : read(plain);
+  });
 }
 
 /** The charset to decode from, `undefined` for UTF-8. A body without a content type is assumed to be JSON. */
@@ -63,20 +73,21 @@ function contentEncodings(header: string | undefined): Encodings | undefined {
 /** Bodies from this size on are read in turn. */
 const LARGE_BYTES = 262_144;
 
-/** A body on its way: what bounds it, and whose bytes they are. */
-interface Collecting {
-  readonly req: IncomingMessage;
+/** What bounds a body on its way, and whose bytes they are. */
+interface Bounds {
   readonly limitBytes: number;
   readonly load: Load;
   readonly place: Place;
+  /** How long it may take; without it, the server's own time-out decides. */
   readonly withinMs: number | undefined;
 }
 
 /** Collects a body, and resolves to what `read` makes of it. */
-function collect(
-  { req, limitBytes, load, place, withinMs }: Collecting,
-  read: (body: Buffer) => Buffer,
-): Promise<Buffer> {
+function collect<T>(
+  req: IncomingMessage,
+  { limitBytes, load, place, withinMs }: Bounds,
+  read: (body: Buffer) => T | Promise<T>,
+): Promise<T> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes));
   // A caller that left while its key was looked up: none of the events below would come any more.
@@ -120,7 +131,7 @@ function collect(
         if (done) return;
         end();
         try {
-          resolve(read(arriving.joined()));
+          resolve(read(arriving.taken()));
         } catch (error) {
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what reading failed with is passed on
           reject(error);
@@ -133,10 +144,13 @@ function collect(
   });
 }
 
-/** The pieces of a body on its way: memory for all of it is taken once half of it is there. */
+/**
+ * The pieces of a body on its way: memory for all of it is taken once half of it is there. The list of them is emptied and not
+ * replaced: once it is old, it would keep them even if nobody had it any more.
+ */
 class Arriving {
   readonly #declared: number;
-  #pieces: Buffer[] = [];
+  readonly #pieces: Buffer[] = [];
   #whole: Buffer | undefined;
   /** How many have come. */
   bytes = 0;
@@ -158,11 +172,18 @@ class Arriving {
     this.#whole = Buffer.allocUnsafeSlow(this.#declared);
     let end = 0;
     for (const piece of this.#pieces) end += piece.copy(this.#whole, end);
-    this.#pieces = [];
+    this.#pieces.length = 0;
     return this.#declared - at;
   }
 
-  joined(): Buffer {
+  /** All of it, to which this refers no more. */
+  taken(): Buffer {
+    const whole = this.#joined();
+    this.clear();
+    return whole;
+  }
+
+  #joined(): Buffer {
     if (this.#whole !== undefined) return this.#whole.subarray(0, this.bytes);
     const [first] = this.#pieces;
     const isOne = first !== undefined && this.#pieces.length === 1;
@@ -170,24 +191,25 @@ class Arriving {
   }
 
   clear(): void {
-    this.#pieces = [];
+    this.#pieces.length = 0;
     this.#whole = undefined;
   }
 }
 
 function decompressed(
-  collecting: Collecting,
+  req: IncomingMessage,
+  bounds: Bounds,
   raw: Buffer,
   encodings: Encodings,
 ): Buffer | Promise<Buffer> {
   const small = raw.length === 0 ? raw : inflateSmall(encodings, raw);
   return small === undefined
-    ? inflateBody(collecting, raw, encodings)
-    : counted(collecting, raw, small);
+    ? inflateBody(req, bounds, raw, encodings)
+    : counted(bounds, raw, small);
 }
 
 /** A body that was decompressed in one go, within what its caller may send and there is room for. */
-function counted({ limitBytes, load, place }: Collecting, raw: Buffer, plain: Buffer): Buffer {
+function counted({ limitBytes, load, place }: Bounds, raw: Buffer, plain: Buffer): Buffer {
   if (plain.length > limitBytes) throw tooLarge(limitBytes);
   // As many as it had when it came are counted already.
   if (!load.charge(place, Math.max(0, plain.length - raw.length))) throw load.refusalOf(place);
@@ -196,7 +218,8 @@ function counted({ limitBytes, load, place }: Collecting, raw: Buffer, plain: Bu
 
 /** Decompresses a body piece by piece: the output is counted as it comes, and abandoned when the caller leaves. */
 function inflateBody(
-  { req, limitBytes, load, place }: Collecting,
+  req: IncomingMessage,
+  { limitBytes, load, place }: Bounds,
   raw: Buffer,
   encodings: Encodings,
 ): Promise<Buffer> {

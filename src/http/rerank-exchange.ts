@@ -20,7 +20,7 @@ import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
 import type { ExplainedWire } from '../shapes/explained.js';
 import { callerOf, type Authenticate, type ReadSigned } from './authentication.js';
-import { readJsonBody, tooLate } from './body.js';
+import { tooLate, withJsonBody } from './body.js';
 import { addressBlock, clientAddress, type AddressList } from './client-address.js';
 import {
   checkRoom,
@@ -98,7 +98,6 @@ class RerankExchange {
   #dialect: IngressDialect;
   #place: Place | undefined;
   #identity: Identity | undefined;
-  #body: Buffer | undefined;
   #request: RerankRequest | undefined;
   #explanation: ExplainedWire | undefined;
   #failure: GatewayError | undefined;
@@ -130,8 +129,7 @@ class RerankExchange {
       const { mistake } = this.#patience;
       if (mistake !== undefined) throw new GatewayError('invalid_request', mistake);
       const explaining = explainingOf(this.#req);
-      const caller = await this.#receive();
-      await this.#answer(caller, explaining);
+      await this.#receive(explaining);
     } catch (error) {
       this.#refuse(error);
     } finally {
@@ -139,15 +137,14 @@ class RerankExchange {
       this.#stopListening();
       if (this.#place !== undefined) this.#deps.load.leave(this.#place);
       this.#tell();
-      this.#body = undefined;
       this.#request = undefined;
     }
   }
 
   /** What happens once the body is there. */
-  async #answer(caller: Caller, explaining: Explaining | undefined): Promise<void> {
+  async #answer(caller: Caller, body: Buffer, explaining: Explaining | undefined): Promise<void> {
     // Nearly always read at once; a needless await would cost each request a turn of the event loop.
-    const reading = this.#read(caller);
+    const reading = this.#read(caller, body);
     const asked = this.#ask(caller, 'then' in reading ? await reading : reading);
     // The key may have been given a default since it was read.
     if (isWithoutModel(asked)) await this.#judgeFresh(caller);
@@ -181,8 +178,8 @@ class RerankExchange {
     });
   }
 
-  /** Takes a place, finds the key and, if the caller may go on, collects the body. */
-  async #receive(): Promise<Caller> {
+  /** Takes a place, finds the key and, if the caller may go on, collects the body and answers. */
+  async #receive(explaining: Explaining | undefined): Promise<void> {
     const { load, authenticate, readSigned, bodyLimitBytes, trustedProxies } = this.#deps;
     const req = this.#req;
     const declaredBytes = Number(req.headers['content-length'] ?? 0);
@@ -198,16 +195,21 @@ class RerankExchange {
     if (judged !== undefined) await beforeEnd(this.#scope, judged);
     // HTTP/1's server looks after the time itself.
     const withinMs = req.httpVersionMajor === 1 ? undefined : this.#deps.bodyTimeoutMs;
-    this.#body = await readJsonBody(req, bodyLimitBytes, load, place, withinMs);
-    // Its caller has used up the time, and no provider.
-    if (this.#scope.ended === 'deadline') throw tooLate();
-    if (signed !== undefined) {
-      await beforeEnd(this.#scope, signed.prove(this.#body));
-      // Counted as the key's only now: whoever names a key without having signed with it must not take its places. The
-      // bytes have already arrived.
-      await beforeEnd(this.#scope, Promise.resolve(this.#letIn(place, caller, 0)));
-    }
-    return caller;
+    await withJsonBody(req, { limitBytes: bodyLimitBytes, load, place, withinMs }, (body) => {
+      // Its caller has used up the time, and no provider.
+      if (this.#scope.ended === 'deadline') throw tooLate();
+      if (signed === undefined) return this.#answer(caller, body, explaining);
+      return this.#proven(signed.prove(body), place, caller).then(() =>
+        this.#answer(caller, body, explaining),
+      );
+    });
+  }
+
+  /** Counts a request as its key's once it is proven: whoever names a key without having signed with it must not take its places. */
+  async #proven(proof: Promise<void>, place: Place, caller: Caller): Promise<void> {
+    await beforeEnd(this.#scope, proof);
+    // The bytes have already arrived.
+    await beforeEnd(this.#scope, Promise.resolve(this.#letIn(place, caller, 0)));
   }
 
   /**
@@ -219,8 +221,8 @@ class RerankExchange {
     return door.judge(caller, load.own(place, caller.keyHash, declaredBytes, bodyLimitBytes));
   }
 
-  #read(caller: Caller): ParsedRerank | Promise<ParsedRerank> {
-    return readRerank(this.#body ?? NO_BYTES, {
+  #read(caller: Caller, body: Buffer): ParsedRerank | Promise<ParsedRerank> {
+    return readRerank(body, {
       route: this.#route,
       caller,
       dialect: this.#dialect,
@@ -336,8 +338,6 @@ function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse):
   pipelinedOn?.on('close', onClose);
   return () => pipelinedOn?.off('close', onClose);
 }
-
-const NO_BYTES = Buffer.alloc(0);
 
 function isWithoutModel({ caller, modelBy }: Asked): boolean {
   return modelBy(caller.credential.token.policy) === undefined;

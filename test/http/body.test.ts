@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createServer, IncomingMessage } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { TextDecoder } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { readJsonBody } from '../../src/http/body.js';
+import { readJsonBody, withJsonBody } from '../../src/http/body.js';
 import { Load } from '../../src/http/load.js';
 
 const LIMIT = 100_000;
@@ -39,6 +41,29 @@ describe('reading a body', () => {
     await expect(reading).rejects.toMatchObject({ code: 'client_closed_request' });
     server.close();
   });
+
+  it.each([100_000, 1_000_000])(
+    'refers to a body of %i bytes no more once it is used',
+    async (size) => {
+      setFlagsFromString('--expose-gc');
+      const collectGarbage = runInNewContext('gc') as () => void;
+      const req = new IncomingMessage(new Socket());
+      req.headers = { 'content-length': String(size) };
+      const load = new Load(1, size);
+      const bounds = { limitBytes: size, load, place: load.enter(size, size), withinMs: undefined };
+      const using = withJsonBody(req, bounds, (body) => new WeakRef(body.buffer));
+      req.push(Buffer.alloc(size - 10, ' '));
+      req.push(Buffer.alloc(10, ' '));
+      req.push(null);
+      const memory = await using;
+      await new Promise((resolve) => setImmediate(resolve));
+
+      collectGarbage();
+
+      expect(memory.deref()).toBeUndefined();
+      expect([req.complete, await using]).toEqual([false, memory]);
+    },
+  );
 
   it('takes what comes with the head without stopping the connection', async () => {
     const size = 50_000;
@@ -176,6 +201,7 @@ describe('reading a body', () => {
     const reading = (limit: number, room: number) => {
       const req = new IncomingMessage(new Socket());
       req.headers = { 'content-encoding': 'gzip' };
+      req.complete = true;
       req.push(zipped);
       req.push(null);
       const load = new Load(1, room);
