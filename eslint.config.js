@@ -6,7 +6,7 @@ export default tseslint.config(
   // AssemblyScript has its own compiler, which is strict.
   {
     ignores: [
-      ...['dist', 'coverage', 'data', 'src/bytes/wasm/*.ts'],
+      ...['dist', 'coverage', 'data', 'src/bytes/wasm/**/*.ts'],
       'src/console/api/{operations,members,member-words}.ts',
     ],
   },

@@ -1,5 +1,5 @@
 // Written by src/bytes/wasm/build.mjs from src/bytes/wasm/rows.ts: change that, and run `npm run build`.
-// Sources: 6d4ae9d49781662918c2b26a3204568a2a41ed2a1df231d46d5cb02605b1b725
+// Sources: 82b04b9451b862db13be096ca410a809cd8fd6b31dc1690b7591f89a96c29276
 
 /** The WebAssembly of src/bytes/wasm/rows.ts, in base64. */
 // prettier-ignore

@@ -3,7 +3,7 @@ import { STEP_BYTES, type Paced } from './pace.js';
 import { SCANNER } from './scanner-module.js';
 
 /**
- * Walks over JSON text in WebAssembly (`src/bytes/wasm/scanner.ts`): validates all of it and finds the documents of a request. Text is
+ * Walks over JSON text in WebAssembly (`src/bytes/wasm/scanner`): validates all of it and finds the documents of a request. Text is
  * copied in window by window, so that memory use does not depend on its size and the walk can be interrupted.
  */
 

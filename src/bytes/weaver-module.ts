@@ -1,5 +1,5 @@
 // Written by src/bytes/wasm/build.mjs from src/bytes/wasm/weaver.ts: change that, and run `npm run build`.
-// Sources: cc3275bf6c8c28ee43f5876e685592008fc0cf07cf7e95210898549684481ebc
+// Sources: 421ce50cbde92ff022860b12c7dde16f166eebec587236ff678e543be60fce27
 
 /** The WebAssembly of src/bytes/wasm/weaver.ts, in base64. */
 // prettier-ignore

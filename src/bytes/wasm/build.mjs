@@ -36,7 +36,7 @@ for (const module of MODULES) {
 /** Hash of the files that the module is made from, whatever their line endings. */
 function hashOfSources({ name }) {
   const hash = createHash('sha256');
-  for (const file of [sourceOf(name), 'src/bytes/wasm/build.mjs']) {
+  for (const file of [...filesOf(name), 'src/bytes/wasm/build.mjs']) {
     hash.update(fs.readFileSync(new URL(file, root), 'utf8').replaceAll('\r\n', '\n'));
   }
   return hash.digest('hex');
@@ -75,6 +75,18 @@ function moduleOf(module, wasm) {
   );
 }
 
+/** One file, or the folder of that name, which begins with its index. */
 function sourceOf(name) {
-  return `src/bytes/wasm/${name}.ts`;
+  const folder = `src/bytes/wasm/${name}/index.ts`;
+  return fs.existsSync(new URL(folder, root)) ? folder : `src/bytes/wasm/${name}.ts`;
+}
+
+function filesOf(name) {
+  const source = sourceOf(name);
+  if (!source.endsWith('/index.ts')) return [source];
+  const folder = new URL('.', new URL(source, root));
+  return fs
+    .readdirSync(folder)
+    .map((file) => `src/bytes/wasm/${name}/${file}`)
+    .sort();
 }
