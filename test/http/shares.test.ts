@@ -152,6 +152,31 @@ describe('the data plane', () => {
     expect([413, 503]).toContain(large);
   });
 
+  it('takes no memory for what a body only announces, and gives back what came', async () => {
+    await gateway.close();
+    gateway = await startGateway({ channels: [onlyChannel(upstream.url)] });
+    const { key } = await gateway.createKey();
+    const before = process.memoryUsage().arrayBuffers;
+    const hold = (length: number, body: string) =>
+      begin('POST /v1/rerank', [`Authorization: Bearer ${key}`, `Content-Length: ${length}`], body);
+
+    for (let count = 0; count < 400; count += 1) hold(31_457_280, '{');
+    await eventually('all are there', () => Promise.resolve(gateway.app.inFlight() === 400));
+
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1_048_576);
+    // All that there is room for: what is left of it by those who have gone would refuse the next ones.
+    for (const socket of open.splice(0)) socket.destroy();
+    await eventually('nothing is left', () => Promise.resolve(gateway.app.inFlight() === 0));
+    for (let round = 0; round < 3; round += 1) {
+      const large = Array.from({ length: 12 }, () => hold(12_582_912, 'x'.repeat(6_400_000)));
+      await eventually('they are there', () => Promise.resolve(gateway.app.inFlight() === 12));
+      expect(large.map(({ answer }) => answer())).toEqual(large.map(() => ''));
+      for (const socket of open.splice(0)) socket.destroy();
+      await eventually('they are gone', () => Promise.resolve(gateway.app.inFlight() === 0));
+    }
+    expect((await gateway.post(key, ask)).status).toBe(200);
+  });
+
   it.each([
     ['is disabled', { enabled: false }, 401],
     ['has expired', { expiredTime: 1 }, 401],
