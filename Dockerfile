@@ -7,25 +7,37 @@ WORKDIR /app
 # The builds share npm's cache, which stays out of the image.
 FROM base AS install
 ENV npm_config_cache=/var/cache/npm
+COPY package.json package-lock.json .npmrc ./
 
 FROM install AS build
-COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/var/cache/npm npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
-RUN node src/setup.mjs --build
+RUN node src/setup.mjs --build && find dist -name '*.map' -delete && rm dist/.tsbuildinfo && chmod +x dist/cli.js
 
 FROM install AS packages
-COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/var/cache/npm \
-    npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+    npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund && \
+    npm sbom --package-lock-only --omit dev --omit optional --sbom-format cyclonedx > sbom.cdx.json && \
+    find node_modules \( -name '*.map' -o -name '*.d.ts' -o -name '*.md' \) -delete
 
-FROM base
+# Node alone: without npm, yarn, headers and symbols, which are a third of it.
+FROM base AS slim
+RUN apk add --no-cache --virtual .strip binutils && strip /usr/local/bin/node && apk del .strip && \
+    rm -rf /usr/local/lib/node_modules /usr/local/include /usr/local/share /usr/local/bin/npm /usr/local/bin/npx \
+    /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn* /tmp/*
+
+# From scratch, so that what was removed is not in a layer below.
+FROM scratch
+COPY --from=slim / /
+WORKDIR /app
 ENV NODE_ENV=production \
     PORT=8080 \
-    DATA_DIR=/app/data
-RUN mkdir data && chown node:node data
+    DATA_DIR=/app/data \
+    ROOT_SHOW_SECRETS=false
+RUN mkdir data && chown node:node data && ln -s /app/dist/cli.js /usr/local/bin/rerank-gateway
 COPY --from=packages /app/node_modules ./node_modules
+COPY --from=packages /app/sbom.cdx.json ./
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 COPY config ./config

@@ -1,8 +1,11 @@
 #!/usr/bin/env node
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { runCli } from './cli/program.js';
 import type { Environment } from './config/files.js';
 import { withDotEnv } from './config/dot-env.js';
@@ -44,15 +47,37 @@ function userName(): string {
 
 let environment: Environment | undefined;
 
-process.exitCode = await runCli(process.argv.slice(2), {
-  // Read on first use, so that a mistake in .env is reported like any other, and --help works without it.
-  get env() {
-    return (environment ??= withDotEnv(process.env));
-  },
-  user: userName(),
-  now: Date.now,
-  writeOut: (output) => process.stdout.write(output),
-  writeError: (output) => process.stderr.write(output),
-  ask: process.stdin.isTTY ? ask : undefined,
-  readInput: () => text(process.stdin),
-});
+const [node = '', , command, ...rest] = process.argv;
+if (command === 'start') {
+  provideSettings(process.env.CONFIG, rest);
+  const gateway = new URL('main.js', import.meta.url);
+  process.argv = [node, fileURLToPath(gateway), ...rest];
+  await import(gateway.href);
+} else {
+  await runCommand();
+}
+
+/** The settings of a gateway that starts in a folder without any: one channel, which ranks inside the process. */
+function provideSettings(named: string | undefined, args: readonly string[]): void {
+  const file = join('config', 'gateway.yaml');
+  const isNamed = (named ?? '') !== '' || args.some((arg) => /^--(config|help)\b|^-h$/.test(arg));
+  if (isNamed || existsSync(file)) return;
+  mkdirSync('config', { recursive: true });
+  copyFileSync(new URL('../config/gateway.yaml', import.meta.url), file);
+  process.stderr.write(`Wrote ${file}: add your channels there.\n`);
+}
+
+async function runCommand(): Promise<void> {
+  process.exitCode = await runCli(process.argv.slice(2), {
+    // Read on first use, so that a mistake in .env is reported like any other, and --help works without it.
+    get env() {
+      return (environment ??= withDotEnv(process.env));
+    },
+    user: userName(),
+    now: Date.now,
+    writeOut: (output) => process.stdout.write(output),
+    writeError: (output) => process.stderr.write(output),
+    ask: process.stdin.isTTY ? ask : undefined,
+    readInput: () => text(process.stdin),
+  });
+}

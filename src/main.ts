@@ -84,8 +84,9 @@ async function superviseWorkers(config: Config): Promise<number> {
   return exitCode;
 }
 
+/** Standard output has the log alone. */
 function print(text: string): void {
-  process.stdout.write(text);
+  process.stderr.write(text);
 }
 
 /** On top of the time to drain; after that, a process in an unknown state ends as it is. */

@@ -176,6 +176,10 @@ describe('the image', () => {
     );
     expect(dockerfile).toMatch(/\nUSER node\n/);
     expect(dockerfile).toContain('NODE_ENV=production');
+    // Others may read the log of a container.
+    expect(dockerfile).toContain('ROOT_SHOW_SECRETS=false');
+    expect(dockerfile).toContain('npm sbom');
+    expect(dockerfile).not.toMatch(/HEALTHCHECK[^]*\bnode\b[^]*\nCMD/);
     expect(dockerfile).toMatch(/\nSTOPSIGNAL SIGTERM\n/);
   });
 

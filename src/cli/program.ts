@@ -78,6 +78,13 @@ function createProgram(io: CliIo): Command {
       },
     })
     .showSuggestionAfterError();
+  program
+    .command('start')
+    .description('run the gateway in this folder: settings in config/gateway.yaml, data in data')
+    .addHelpText(
+      'after',
+      '\nOptions such as --config and --print-config follow it: rerank-gateway start --help',
+    );
   addLoginCommands(program, io);
   addKeyCommands(program, io);
   addChannelCommands(program, io);

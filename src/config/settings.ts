@@ -275,6 +275,11 @@ const ROOT = {
     'Without it, a random one is made and printed once',
     { variable: 'ROOT_PASSWORD' },
   ),
+  showSecrets: flag(
+    true,
+    'Whether the first start makes an API key and prints it, and the password if it made that. `false` in the image, whose log others may read',
+    { variable: 'ROOT_SHOW_SECRETS' },
+  ),
   quota: amount(1_000_000_000_000_000, 'What root may spend, in units'),
 } satisfies SettingGroup;
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config/values.js';
 import type { ManagementDeps } from '../management/audit.js';
@@ -8,6 +9,11 @@ import type { Store, User } from '../store/store.js';
 
 /** Requests per minute: enough to try everything, but no open door if the key is found in a log. */
 const FIRST_KEY_RATE = 600;
+
+/** How the command line is called: in a clone, or where the package is installed. */
+const COMMAND = existsSync(new URL('../../src/setup.mjs', import.meta.url))
+  ? 'npm run cli --'
+  : 'rerank-gateway';
 
 /** What a start has to report once the gateway listens. */
 export interface FirstStart {
@@ -27,19 +33,27 @@ export async function firstStart(
   const deps = { store, now: Date.now, randomBytes };
   const root = await ensureRoot(deps, config.root);
   if (root.kind === 'found') return { key: undefined };
-  const lines = [
-    '',
-    `The root account was created: ${root.user.username}`,
-    root.password === undefined
-      ? '  password: the one in ROOT_PASSWORD'
-      : `  password: ${root.password}   (shown only once)`,
-  ];
+  const created = `\nThe root account was created: ${root.user.username}\n`;
+  if (!config.root.showSecrets) {
+    print(`${created}${withoutSecrets(root.password !== undefined)}`);
+    return { key: undefined };
+  }
   const key = await firstKey(deps, root.user);
-  lines.push(
-    `  first API key: ${key}   (shown only once; it may send ${FIRST_KEY_RATE} requests a minute)`,
+  print(
+    [
+      `${created}  password: ${root.password === undefined ? 'the one in ROOT_PASSWORD' : `${root.password}   (shown only once)`}`,
+      `  first API key: ${key}   (shown only once; it may send ${FIRST_KEY_RATE} requests a minute)\n`,
+    ].join('\n'),
   );
-  print(`${lines.join('\n')}\n`);
   return { key };
+}
+
+/** What to do where neither password nor key may be printed. */
+function withoutSecrets(isGenerated: boolean): string {
+  const password = isGenerated
+    ? `  password: a random one that nobody has seen; set one: ${COMMAND} users update root --password -\n`
+    : '';
+  return `${password}  first API key: make one: ${COMMAND} keys create --name my-app\n`;
 }
 
 async function firstKey(deps: ManagementDeps, root: User): Promise<string> {
@@ -66,7 +80,7 @@ export function welcome(config: Config, { key }: FirstStart, port: number): stri
       : 'Its data is in Redis',
   ];
   if (key !== undefined) lines.push('', 'Try it:', '', curlFor(url, key));
-  lines.push('', 'More keys: npm run cli -- keys create --name my-app', '', '');
+  lines.push('', `More keys: ${COMMAND} keys create --name my-app`, '', '');
   return lines.join('\n');
 }
 

@@ -750,6 +750,7 @@ it('knows the settings that its variables stand for', () => {
     PORT: '1',
     WORKERS: '1',
     HTTP2: 'false',
+    ROOT_SHOW_SECRETS: 'false',
     TRUSTED_PROXIES: '::1',
     HSTS_MAX_AGE_S: '1',
     ENCRYPTION_KEYS: 'b:second-key,a:first-key',

@@ -24,3 +24,20 @@ it('the first start on Redis makes a key and prints it; later ones make none', a
   expect(printed).toEqual([expect.stringContaining(`first API key: ${key} `)]);
   expect(again.key).toBeUndefined();
 });
+
+it('the first start of a container prints neither password nor key, and says how to make them', async () => {
+  const redis = await startRedis();
+  const env = { REDIS_URL: redis.url, ROOT_SHOW_SECRETS: 'false' };
+  const config = loadConfig({ env, folder: 'none' });
+  const store = await openStore(config.store);
+  const printed: string[] = [];
+
+  const { key } = await firstStart(config, store, (text) => printed.push(text));
+  const { total } = await store.listTokens({ offset: 0, limit: 1 }, Date.now());
+  await store.close();
+  await redis.stop();
+
+  expect([key, total]).toEqual([undefined, 0]);
+  expect(printed.join('')).toMatch(/users update root --password -\n.*keys create --name my-app\n/);
+  expect(printed.join('')).not.toMatch(/sk-|password: \w{24}/);
+});
