@@ -1,10 +1,9 @@
 import Joi from 'joi';
 import { present } from '../core/records.js';
 import { listAudit } from '../management/audit-log.js';
-import { listRequests, type LoggedRequest, type RequestFilter } from '../management/requests.js';
-import type { Logged, LogSlice, RefusedQuery, UsageEntry, UsageQuery } from '../store/store.js';
-import { COUNT } from '../shapes/counts.js';
-import { ID, listOf } from '../shapes/lists.js';
+import { listRequests, type LoggedRequest } from '../management/requests.js';
+import type { Logged, LogSlice, UsageEntry } from '../store/store.js';
+import { listOf } from '../shapes/lists.js';
 import {
   AUDIT,
   auditWire,
@@ -22,88 +21,24 @@ import {
   OWN_LISTED_REQUEST,
   ownListedWire,
 } from '../shapes/request.js';
+import { extended, namesOf, nullable, shape, type ObjectOf, type Of } from '../shapes/shape.js';
 import {
-  choice,
-  extended,
-  namesOf,
-  nullable,
-  optional,
-  partial,
-  recordOf,
-  shape,
-  type ObjectOf,
-  type Of,
-} from '../shapes/shape.js';
-import { CSV, FORMAT_QUERY, pageOrFile } from './list-file.js';
-import { SPAN, spanOf } from './span.js';
-import { defineOperation, type OperationDeps } from './operation.js';
-
-const FILTER = Joi.string().max(1_024).empty('');
-
-/** Which entries of a log, and whether as a file. */
-const LOG_QUERY = {
-  ...FORMAT_QUERY,
-  before: optional(
-    ID.description('The `id` of an entry: only older ones, whatever was written since.'),
-  ),
-  count: Joi.boolean()
-    .default(true)
-    .description(
-      'False: `total` counts no further than one entry beyond the page, which is quicker.',
-    ),
-};
-
-/** The filters that users have for their own requests. */
-const OWN_FILTERS = {
-  ...partial({
-    token_id: ID,
-    token_name: FILTER,
-    model: FILTER,
-    outcome: FILTER.description('ok, an error code, or failed for all error codes.'),
-    min_duration_ms: COUNT.description('Only those that took as long, or longer.'),
-  }),
-  ...SPAN,
-};
-const FILTERS = {
-  ...OWN_FILTERS,
-  ...partial({ user_id: ID, channel_id: ID, provider: FILTER, tag: FILTER }),
-};
-/** A filter of lists, and not of sums. */
-const REQUEST = { request_id: optional(FILTER.description('The newest request with this id.')) };
-const REFUSED_FILTERS = {
-  ...OWN_FILTERS,
-  ...REQUEST,
-  ...partial({ user_id: ID, address: FILTER }),
-};
-const AUDIT_FILTERS = {
-  ...partial({
-    actor_id: ID,
-    actor: FILTER.description('The name of who did it.'),
-    action: FILTER.description('Such as channel.create or tag.disable.'),
-    target: FILTER.description('Such as channel:7 or tag:blue.'),
-  }),
-  ...SPAN,
-};
-
-/** Both logs in one list, which goes on with `before` alone. */
-const OWN_REQUESTS_QUERY = shape({
-  ...LOG_QUERY,
-  p: Joi.number<1>().valid(1).default(1).description('Only 1: older ones come with `before`.'),
-  ...partial({
-    before: Joi.string()
-      .max(64)
-      .empty('')
-      .description('The `id` of a request: only older ones, whatever was written since.'),
-    kind: choice('admitted', 'refused').empty('').description('Only these. If not given: both.'),
-  }),
-  ...OWN_FILTERS,
-  ...REQUEST,
-});
-const REQUESTS_QUERY = extended(
+  AUDIT_FILTERS,
+  auditFilterOf,
+  filterOf,
+  FILTERS,
+  LOG_QUERY,
+  OWN_FILTERS,
   OWN_REQUESTS_QUERY,
-  partial({ user_id: ID, channel_id: ID, provider: FILTER, tag: FILTER, address: FILTER }),
-);
-type RequestsQuery = Of<typeof REQUESTS_QUERY>;
+  partOf,
+  REFUSED_FILTERS,
+  refusedFilterOf,
+  REQUEST,
+  requestFilterOf,
+  REQUESTS_QUERY,
+} from './log-filters.js';
+import { CSV, pageOrFile } from './list-file.js';
+import { defineOperation, type OperationDeps } from './operation.js';
 
 /** A request in the log with the name of its channel. */
 const NAMED_USAGE = extended(USAGE, {
@@ -278,59 +213,19 @@ const audit = defineOperation({
   query: shape({ ...LOG_QUERY, ...AUDIT_FILTERS }),
   reply: listOf(AUDIT),
   files: [CSV],
-  handler: ({ deps, query }) => {
-    const { startTimestamp: _, endTimestamp: __, ...wanted } = recordOf(AUDIT_FILTERS, query);
-    return pageOrFile(
+  handler: ({ deps, query }) =>
+    pageOrFile(
       query,
       AUDIT_FILE,
       auditWire,
       (slice, before) =>
         listAudit(deps, {
-          ...{ ...wanted, ...spanOf(query), ...partOf(query), ...slice },
+          ...{ ...auditFilterOf(query), ...partOf(query), ...slice },
           ...present({ before }),
         }),
       ({ id }) => id,
-    );
-  },
+    ),
 });
-
-function filterOf(
-  query: ObjectOf<typeof FILTERS & typeof REQUEST>,
-): Omit<UsageQuery, keyof LogSlice> {
-  const record = recordOf({ ...FILTERS, ...REQUEST }, query);
-  const { outcome, startTimestamp: _, endTimestamp: __, ...wanted } = record;
-  return {
-    ...wanted,
-    ...(outcome === undefined ? {} : outcome === 'failed' ? { failed: true } : { outcome }),
-    ...spanOf(query),
-  };
-}
-
-function requestFilterOf(query: RequestsQuery): RequestFilter {
-  const { kind, address } = query;
-  return { ...filterOf(query), ...present({ kind, address }) };
-}
-
-function refusedFilterOf(
-  query: ObjectOf<typeof REFUSED_FILTERS>,
-): Omit<RefusedQuery, keyof LogSlice> {
-  const record = recordOf(REFUSED_FILTERS, query);
-  const { outcome, startTimestamp: _, endTimestamp: __, ...wanted } = record;
-  return {
-    ...wanted,
-    // All of them failed.
-    ...(outcome === undefined || outcome === 'failed' ? {} : { outcome }),
-    ...spanOf(query),
-  };
-}
-
-/** Where a list goes on, and whether all that match are counted. */
-function partOf<Id>({ before, count }: { readonly before?: Id; readonly count: boolean }): {
-  readonly before?: Id;
-  readonly count?: false;
-} {
-  return { ...(before === undefined ? {} : { before }), ...(count ? {} : { count }) };
-}
 
 type Ids = Pick<OperationDeps, 'logIds'>;
 

@@ -7,6 +7,7 @@ export const SPAN = partial({
   end_timestamp: SECONDS.description('Unix seconds, that second included.'),
 });
 
+/** The same in milliseconds, for the store. */
 export function spanOf({ start_timestamp: start, end_timestamp: end }: ObjectOf<typeof SPAN>): {
   readonly fromMs?: number;
   readonly toMs?: number;
