@@ -3,17 +3,12 @@ import { randomInt } from 'node:crypto';
 /** The distance between consecutive versions, which is the range of the random part. 2^25 changes fit below 2^53. */
 export const VERSION_STEP = 2 ** 28;
 
-/** The random part of a version, for when the rest is computed elsewhere. */
-export function versionMark(): number {
-  return randomInt(VERSION_STEP);
-}
-
 /**
  * The version after another one: larger, and with a random part, so that no two writes ever make the same version. A store
  * that has lost its last writes counts on from an earlier version, and would otherwise reuse lost versions for other contents.
  */
 export function versionAfter(version: number): number {
-  return (Math.floor(version / VERSION_STEP) + 1) * VERSION_STEP + versionMark();
+  return (Math.floor(version / VERSION_STEP) + 1) * VERSION_STEP + randomInt(VERSION_STEP);
 }
 
 /**

@@ -2,7 +2,7 @@ import { StoreUnavailableError } from '../store.js';
 import type { Connection } from './connection.js';
 import { listOf, numberOf, pairsOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
 
-/** A command of Redis on one key. */
+/** A command of Redis on one key; or PUBLISH, on a channel. */
 export type Step = readonly [name: string, key: string, ...words: (string | number)[]];
 
 /** What a rule makes of what it was shown. */
@@ -28,12 +28,13 @@ export async function change<T>(
 ): Promise<T> {
   const send = (script: 'look' | 'change', digest: string, writes: readonly Step[]) => {
     const steps = [...looks, ...writes];
-    const keys = [...new Set(steps.map(([, key]) => key))];
+    const onKeys = steps.filter(([name]) => name !== 'PUBLISH');
+    const keys = [...new Set(onKeys.map(([, key]) => key))];
     const places = new Map(keys.map((key, index) => [key, index + 1]));
     return run(connection, SCRIPTS[script], keys, [
       ...[connection.told(nowMs), digest, looks.length],
       ...steps.flatMap(([name, key, ...words]) => [
-        ...[words.length + 2, name, places.get(key) ?? 0, ...words],
+        ...[words.length + 2, name, places.get(key) ?? key, ...words],
       ]),
     ]);
   };

@@ -10,7 +10,7 @@ import {
   type KeyNote,
 } from '../store.js';
 import { openCredentials, type Vault } from '../vault.js';
-import { versionMark } from '../version.js';
+import { versionAfter } from '../version.js';
 import {
   changed,
   declared,
@@ -20,10 +20,11 @@ import {
   type StoredChannel,
   type StoredChannels,
 } from './channel-records.js';
+import { change, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { openLatestChannels } from './latest-channels.js';
-import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
+import { listOf, numberOf, pairsOf, run, SCRIPTS, textOf } from './scripts.js';
 import { pairOf } from './token-records.js';
 
 /** What to write: a record, or `undefined` to delete the channel. */
@@ -41,6 +42,9 @@ type Refused = Exclude<ChannelUpdate['kind'], 'updated'>;
 const MAX_ROUNDS = 100;
 /** Channels that are written in one step where they need not all change at once: Redis serves nobody else meanwhile. */
 const PIECE = 250;
+/** How many changes the log has, and how many names one of them: `c<id>` of channels, `t<tag>` of a switch; `*` for more. */
+const LOG_ENTRIES = 64;
+const MOST_NAMES = 250;
 
 export function openChannels(
   connection: Connection,
@@ -62,24 +66,36 @@ export function openChannels(
   const { channelOf: present, snapshotOf } = openedBy(vault);
   const load = async (): Promise<ChannelSnapshot> => snapshotOf(await latest.read());
 
+  /** The writes that make the next version, announce it, and note for readers what it has touched. */
+  function nextVersion(version: number, names: readonly string[]): [number, Step[]] {
+    const next = versionAfter(version);
+    const touched = names.length > MOST_NAMES ? '*' : names.join(' ');
+    const writes: Step[] = [
+      ['SET', versionKey, next],
+      ['RPUSH', logKey, `${version} ${next} ${touched}`],
+      ['LTRIM', logKey, -LOG_ENTRIES, -1],
+      ['PUBLISH', keys.channelsChanged, next],
+    ];
+    return [next, writes];
+  }
+
   /** Resolves to the version after it, or `undefined` if the channels are no longer what the edits were worked out from. */
-  async function write(
+  function write(
     version: number,
     edits: readonly (readonly [number, StoredChannel | undefined])[],
   ): Promise<number | undefined> {
-    const written = await run(
-      connection,
-      SCRIPTS.changeChannels,
-      [versionKey, recordsKey, logKey],
-      [
-        ...[version, versionMark(), keys.channelsChanged],
-        ...edits.flatMap(([id, channel]) => [
-          id,
-          channel === undefined ? '' : JSON.stringify(channel),
-        ]),
-      ],
-    );
-    return written === null ? undefined : numberOf(written);
+    const looks = [['GET', versionKey]] as const;
+    return change<number | undefined>(connection, looks, 0, ([current]) => {
+      if (Number(current) !== version) return { result: undefined };
+      const records = edits.map(([id, channel]): Step =>
+        channel === undefined
+          ? ['HDEL', recordsKey, id]
+          : ['HSET', recordsKey, id, JSON.stringify(channel)],
+      );
+      const names = edits.map(([id]) => `c${id}`);
+      const [result, writes] = nextVersion(version, names);
+      return { result, writes: [...records, ...writes] };
+    });
   }
 
   /**
@@ -115,15 +131,20 @@ export function openChannels(
     sealed: change.credentials === undefined ? undefined : vault.seal(change.credentials),
   });
 
-  async function setSwitch(tag: string, record: string): Promise<number> {
-    return numberOf(
-      await run(
-        connection,
-        SCRIPTS.changeSwitch,
-        [versionKey, switchesKey, logKey],
-        [...[versionMark(), keys.channelsChanged, tag, record]],
-      ),
-    );
+  /** Sets or, without a record, deletes the switch of a tag; resolves to the version after it. */
+  function setSwitch(tag: string, record: string | undefined): Promise<number> {
+    const looks: Step[] = [
+      ['GET', versionKey],
+      ['HEXISTS', switchesKey, tag],
+    ];
+    return change(connection, looks, 0, ([current, isThere]) => {
+      const version = Number(current);
+      if (record === undefined && isThere === 0) return { result: version };
+      const [result, writes] = nextVersion(version, [`t${tag}`]);
+      const own: Step =
+        record === undefined ? ['HDEL', switchesKey, tag] : ['HSET', switchesKey, tag, record];
+      return { result, writes: [own, ...writes] };
+    });
   }
 
   return {
@@ -198,11 +219,21 @@ export function openChannels(
 
     keyMarks: () => vault.marks(),
 
-    async noteKeys(note, nowMs, keepMs) {
-      const earlier = await run(connection, SCRIPTS.noteKeys, keys.keyNotes, [
-        ...[note.nodeId, JSON.stringify(note), connection.told(nowMs), keepMs],
-      ]);
-      return listOf(earlier).map((text) => JSON.parse(textOf(text)) as KeyNote);
+    noteKeys(note, nowMs, keepMs) {
+      const key = keys.keyNotes;
+      return change(connection, [['HGETALL', key]], nowMs, ([found], now) => {
+        const notes = pairsOf(found).filter(([nodeId]) => nodeId !== note.nodeId);
+        // A note is when it expires, and its record.
+        const isLive = (text: string): boolean => Number.parseInt(text, 10) > now;
+        const old = notes.filter(([, text]) => !isLive(text));
+        const live = notes.filter(([, text]) => isLive(text));
+        const writes: Step[] = [
+          ...old.map(([nodeId]) => ['HDEL', key, nodeId] as const),
+          ['HSET', key, note.nodeId, `${now + keepMs} ${JSON.stringify(note)}`],
+        ];
+        const read = (text: string) => JSON.parse(text.slice(text.indexOf(' ') + 1)) as KeyNote;
+        return { result: live.map(([, text]) => read(text)), writes };
+      });
     },
 
     async dropKeys(nodeId) {
@@ -231,7 +262,7 @@ export function openChannels(
     },
 
     setTagSwitch: (tagSwitch) => setSwitch(tagSwitch.tag, JSON.stringify(tagSwitch)),
-    deleteTagSwitch: (tag) => setSwitch(tag, ''),
+    deleteTagSwitch: (tag) => setSwitch(tag, undefined),
 
     async declareChannels(channels) {
       const { version, result } = await edit(async (stored) => {
@@ -270,14 +301,14 @@ export function openChannels(
       return { snapshot: isNew ? await load() : undefined, storeTimeMs: numberOf(time), memory };
     },
 
-    async oldestNodeVersion(nowMs) {
-      const [time, ...reports] = listOf(
-        await run(connection, SCRIPTS.findNodes, nodesKey, [connection.told(nowMs)]),
-      );
-      const live = reports
-        .map((report) => pairOf(textOf(report)))
-        .filter(([, expiresAtMs]) => expiresAtMs > numberOf(time));
-      return live.length === 0 ? undefined : Math.min(...live.map(([version]) => version));
+    oldestNodeVersion(nowMs) {
+      return change(connection, [['HVALS', nodesKey]], nowMs, ([reports], now) => {
+        const live = listOf(reports)
+          .map((report) => pairOf(textOf(report)))
+          .filter(([, expiresAtMs]) => expiresAtMs > now);
+        const versions = live.map(([version]) => version);
+        return { result: versions.length === 0 ? undefined : Math.min(...versions) };
+      });
     },
 
     async forgetNode(nodeId) {

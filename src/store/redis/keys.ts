@@ -40,7 +40,7 @@ export interface Keys {
   readonly channelRecords: string;
   /** Hash of switches by tag. */
   readonly channelSwitches: string;
-  /** List of the last changes of both; see `lua/_log.lua`. */
+  /** List of the last changes of both, as `<version before> <version after> <names>`. */
   readonly channelsLog: string;
   /** Hash of what each node has reported. */
   readonly channelNodes: string;

@@ -101,7 +101,7 @@ export function openLatestChannels({ client, answer }: Connection, keys: Keys): 
   };
 }
 
-/** What has changed since a version, as far as the log of `lua/_log.lua` has it without a gap. */
+/** What has changed since a version, as far as the log of changes has it without a gap. */
 export function changesSince(
   version: number,
   log: readonly string[],

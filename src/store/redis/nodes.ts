@@ -1,24 +1,21 @@
 import type { NodeAbout, NodeStore } from '../store.js';
+import { change } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
+import { pairsOf, run, SCRIPTS } from './scripts.js';
 
 export function openNodes(connection: Connection, keys: Keys): NodeStore {
   /** The notes of nodes in a hash, by node id, without expired ones. */
-  async function notes<T>(
+  function notes<T>(
     key: string,
     nowMs: number,
     read: (note: string) => { readonly expiresMs: number; readonly value: T },
   ): Promise<ReadonlyMap<string, T>> {
-    const [time, ...flat] = listOf(
-      await run(connection, SCRIPTS.listNodes, key, [connection.told(nowMs)]),
-    );
-    const found = new Map<string, T>();
-    for (let at = 0; at < flat.length; at += 2) {
-      const { expiresMs, value } = read(textOf(flat[at + 1]));
-      if (expiresMs > numberOf(time)) found.set(textOf(flat[at]), value);
-    }
-    return found;
+    return change(connection, [['HGETALL', key]], nowMs, ([found], now) => {
+      const told = pairsOf(found).map(([nodeId, note]) => ({ nodeId, ...read(note) }));
+      const live = told.filter(({ expiresMs }) => expiresMs > now);
+      return { result: new Map(live.map(({ nodeId, value }) => [nodeId, value])) };
+    });
   }
 
   return {

@@ -6,7 +6,8 @@
 -- ARGV     node, its version, serial of this report, serial of the last report known to be stored, time, ttl ms
 -- Returns  {version, time ms, 'kept' or 'lost' or 'emptied'}
 --!include _clock
---!include _version
+-- The twin of store/version.ts: a version is a count and a random part.
+local VERSION_STEP = 268435456
 local now = clock(ARGV[5])
 local noted = 0
 local nodes = redis.call('HGETALL', KEYS[2])
