@@ -89,7 +89,7 @@ export class FlatRows {
   }
 }
 
-/** Reads lists in WebAssembly (`src/bytes/wasm/rows.ts`), one at a time. */
+/** Reads lists in WebAssembly (`src/bytes/wasm/rows`), one at a time. */
 class RowReader {
   readonly #instance = new RowsInstance();
   readonly #code = this.#instance.code;

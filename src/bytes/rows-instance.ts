@@ -32,7 +32,7 @@ interface RowsExports extends Exports {
 
 const MODULE = new Compiled<RowsExports>(ROWS);
 
-/** `src/bytes/wasm/rows.ts` with a memory of its own. */
+/** `src/bytes/wasm/rows` with a memory of its own. */
 export class RowsInstance {
   readonly code = MODULE.instance();
   /** The text that is read. */
