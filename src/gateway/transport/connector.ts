@@ -3,7 +3,6 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { readDespiteFailedWrites } from './failed-writes.js';
 import { readWhileNotHeld } from './holding.js';
-import { Intake } from './intake.js';
 import { watchWrites } from './outlet.js';
 
 /** Why an address must not be connected to, as the end of a sentence; `undefined` if it may. */
@@ -38,9 +37,8 @@ export function createConnector(
   judge: JudgeAddress,
   resolve: ResolveAll = lookup,
 ): buildConnector.connector {
-  const settings = { allowH2: false, lookup: guardedLookup(judge, resolve) };
-  // One for all encrypted connections: it remembers their sessions.
-  const connectEncrypted = buildConnector(settings);
+  // One for all connections: it remembers the sessions of encrypted ones.
+  const connect = buildConnector({ allowH2: false, lookup: guardedLookup(judge, resolve) });
   return (options, callback) => {
     // A literal address is connected to without a look-up.
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -49,15 +47,11 @@ export function createConnector(
       callback(new ForbiddenAddressError(`the address ${wrong}`), null);
       return;
     }
-    const intake = options.protocol === 'https:' ? undefined : new Intake();
-    const plain = { ...settings, onread: intake?.onread };
-    const connect = intake === undefined ? connectEncrypted : buildConnector(plain);
     connect(options, (...made) => {
       const [error, socket] = made;
       if (error === null) {
         // Before the client, which asks.
         socket.on('error', (broken: Error) => breaks.add(broken));
-        intake?.serve(socket);
         skipInterimReplies(socket);
         readWhileNotHeld(socket);
         readDespiteFailedWrites(socket);
