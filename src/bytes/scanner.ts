@@ -412,7 +412,7 @@ class Numbers {
   add(more: Uint32Array, isAll: boolean): void {
     const count = this.count + more.length;
     if (count > this.#all.length) {
-      const grown = roomFor(isAll ? count : Math.max(count, 2 * this.count));
+      const grown = new Uint32Array(isAll ? count : Math.max(count, 2 * this.count));
       grown.set(this.all());
       this.#all = grown;
     }
@@ -423,20 +423,4 @@ class Numbers {
   all(): Uint32Array {
     return this.count === this.#all.length ? this.#all : this.#all.subarray(0, this.count);
   }
-}
-
-/** Few numbers get a part of memory that they share with those of other texts: memory of their own takes ten times as long. */
-let shared: Uint32Array = NOTHING;
-const SHARED_NUMBERS = 8_192;
-const MOST_SHARED = 512;
-let taken = 0;
-
-function roomFor(count: number): Uint32Array {
-  if (count > MOST_SHARED) return new Uint32Array(count);
-  if (taken + count > shared.length) {
-    shared = new Uint32Array(SHARED_NUMBERS);
-    taken = 0;
-  }
-  taken += count;
-  return shared.subarray(taken - count, taken);
 }
