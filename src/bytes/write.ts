@@ -40,7 +40,8 @@ function* joining(fragment: JsonFragment): Paced<JsonFragment> {
 
 /** Appends `value` to `text`; a fragment flushes the text before it into `parts`. Returns the open text. */
 function write(value: JsonBody, text: string, parts: Part[]): string {
-  if (typeof value !== 'object' || value === null) return text + scalarText(value);
+  if (typeof value === 'string') return text + JSON.stringify(value.toWellFormed());
+  if (typeof value !== 'object' || value === null) return text + JSON.stringify(value ?? null);
   if (value instanceof JsonFragment) {
     if (value.text !== undefined) return text + value.text;
     parts.push(text, value);
@@ -58,39 +59,10 @@ function write(value: JsonBody, text: string, parts: Part[]): string {
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (member === undefined) continue;
-    open = write(member, `${open}${first ? '' : ','}${keyText(name)}`, parts);
+    open = write(member, `${open}${first ? '' : ','}${JSON.stringify(name)}:`, parts);
     first = false;
   }
   return open + '}';
-}
-
-function scalarText(value: string | number | boolean | null | undefined): string {
-  if (typeof value === 'string') return quoted(value.toWellFormed());
-  // As `JSON.stringify` does it, which takes longer to be called.
-  return typeof value === 'number' && Number.isFinite(value)
-    ? String(value)
-    : JSON.stringify(value ?? null);
-}
-
-/** Names of members as they are written: bodies and replies have the same ones in every row. */
-const keyTexts = new Map<string, string>();
-/** Names may come from settings and callers, too. */
-const MOST_KEYS = 500;
-const MOST_KEY_UNITS = 64;
-
-function keyText(name: string): string {
-  const known = keyTexts.get(name);
-  if (known !== undefined) return known;
-  const text = `${quoted(name)}:`;
-  if (keyTexts.size < MOST_KEYS && name.length <= MOST_KEY_UNITS) keyTexts.set(name, text);
-  return text;
-}
-
-/** Text that needs no JSON escapes; longer text is left to the engine, which scans it faster. */
-const PLAIN = /^[\w ,.:;/@?()+-]{0,100}$/;
-
-function quoted(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 function isList(value: readonly JsonBody[] | object): value is readonly JsonBody[] {
