@@ -216,6 +216,24 @@ export class Http2Connections {
     };
     let timer = setTimeout(end, headersTimeoutMs);
     const count = (): void => pacing.count(socket);
+    let seenBytes = 0;
+    /**
+     * After a frame that breaks the protocol Node sends a GOAWAY, reports nothing, and leaves the connection open, though it
+     * neither reads nor writes any more: a ping is not sent then.
+     */
+    const closeIfMute = (): void => {
+      if (socket.bytesRead === seenBytes || session.destroyed || isBlocked(socket)) return;
+      const before = socket.bytesWritten;
+      const see = (): void => {
+        seenBytes = socket.bytesRead;
+      };
+      see();
+      // Its answer is nothing new.
+      if (!session.ping(see)) return;
+      setImmediate(() => {
+        if (socket.bytesWritten === before) socket.destroy();
+      });
+    };
     for (const event of ['ping', 'priority', 'remoteSettings']) session.on(event, count);
     session.on('stream', (stream: ServerHttp2Stream) => {
       count();
@@ -234,6 +252,7 @@ export class Http2Connections {
       takenBack = Math.max(0, takenBack - TAKEN_BACK_A_SECOND);
       const waiting = [...open].reduce((bytes, { readableLength }) => bytes + readableLength, 0);
       if (chatter.isTooMuch(socket.bytesRead, socket.bytesWritten, waiting)) socket.destroy();
+      closeIfMute();
     });
     this.#listening ??= setInterval(() => {
       for (const listen of this.#sessions.values()) listen();
@@ -246,6 +265,12 @@ export class Http2Connections {
       this.#listening = undefined;
     });
   }
+}
+
+/** Whether replies wait for their caller to read. */
+function isBlocked(socket: Socket): boolean {
+  const { _handle: handle } = socket as { _handle?: { readonly writeQueueSize: number } | null };
+  return handle?.writeQueueSize !== 0;
 }
 
 /** Makes Node's HTTP/1 server forget a connection, as if that had closed, and leaves the connection open. */

@@ -482,6 +482,44 @@ describe('HTTP/2 connections', () => {
   });
 
   it.each([
+    ['data outside a request', frame(0, 0, 0, 'x')],
+    ['settings of a wrong length', frame(4, 0, 0, 'abc')],
+    ['a frame that is too large', frame(0, 0, 1, 'x'.repeat(20_000))],
+    ['headers that cannot be read', frame(1, 5, 3, '\xff\xff\xff\xff\xff')],
+    ['a continuation of nothing', frame(9, 4, 3, 'x')],
+    ['a request with an even number', frame(1, 5, 2, HEADERS)],
+  ])('are gone soon after a frame that breaks the protocol: %s', async (_name, broken) => {
+    await start({ server: { headers_timeout_ms: 600_000, keep_alive_timeout_ms: 600_000 } });
+    const { socket, text } = await open(PREFACE + SETTINGS + frame(1, 5, 1, HEADERS));
+    await until('the first request is answered', () => text().includes('not_found'));
+    const pouring = setInterval(() => socket.write(PING, 'latin1'), 20);
+
+    socket.write(broken, 'latin1');
+    await until('it is closed', isGone(socket));
+    clearInterval(pouring);
+
+    expect((await post(client(), REQUEST)).status).toBe(200);
+  });
+
+  it('stay open while a body comes slowly and nothing else does', async () => {
+    await start();
+    const session = client();
+    let pings = 0;
+    session.on('ping', () => (pings += 1));
+    const stream = begin(session, {});
+    const answered = answerTo(stream);
+    const [first = '', ...rest] = JSON.stringify(REQUEST);
+    stream.write(first);
+    const dripping = setInterval(() => stream.write(' '), 20);
+
+    await until('it has been asked whether it is there', () => pings > 1);
+    clearInterval(dripping);
+    stream.end(rest.join(''));
+
+    expect((await answered).status).toBe(200);
+  });
+
+  it.each([
     ['settings', '', frame(4, 0, 0, '\0\x03\0\0\0\x64')],
     ['pings', '', PING],
     ['empty frames of data', frame(1, 4, 1, HEADERS), frame(0, 0, 1)],
