@@ -1,3 +1,4 @@
+/* global fetch, setTimeout, clearTimeout */
 /**
  * Packs the project, installs the package into an empty folder as npx does, and ranks with it. Needs the npm registry.
  */
