@@ -1,9 +1,14 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { listPart } from '../client/client.js';
+import { attentionWords } from '../core/attention-words.js';
+import { attentionIn, type Attention } from '../core/attention.js';
 import type { TagWire } from '../shapes/tag.js';
 import type { OverviewWire } from '../shapes/overview.js';
 import { MAX_SERIES_DAYS } from '../shapes/stats.js';
-import { onGateway, type CliIo, type Session } from './session.js';
-import { amount, facts, names, table } from './text.js';
+import { effective } from './channel-text.js';
+import { RefusedError } from './errors.js';
+import { onGateway, withoutStore, type CliIo, type Session } from './session.js';
+import { amount, counted, facts, moment, names, table } from './text.js';
 import { duration } from './values.js';
 
 const HOUR_MS = 3_600_000;
@@ -22,9 +27,13 @@ export function addOverviewCommand(program: Command, io: CliIo): void {
     )
     .action(
       onGateway(io, (session, command) =>
-        showOverview(session, command.opts<{ readonly last: number }>().last, io.now()),
+        showOverview(session, command.opts<{ readonly last: number }>().last),
       ),
     );
+  program
+    .command('doctor')
+    .description('check settings, store and channels; exit code 1 if something needs a look')
+    .action(onGateway(io, examine));
 }
 
 /** As much as the API takes. */
@@ -34,14 +43,71 @@ function span(text: string): number {
   throw new InvalidArgumentError(`Give a time from 1m to ${MAX_SERIES_DAYS}d.`);
 }
 
-async function showOverview(
-  { client, show }: Session,
-  lastMs: number,
-  nowMs: number,
-): Promise<void> {
+async function showOverview(session: Session, lastMs: number): Promise<void> {
+  const { overview, tags, things } = await lookAt(session, lastMs);
+  session.show(
+    { ...overview, attention: things },
+    [facts(factsOf(overview, tags, lastMs / 1_000)), channelsOf(overview), listOf(things)].join(
+      '\n\n',
+    ),
+  );
+  refuseIfAny(things);
+}
+
+/** Mistakes in the settings and a store that does not answer end it with codes of their own. */
+async function examine(session: Session, command: Command): Promise<void> {
+  const { client, io, show } = session;
+  // Elsewhere the settings are the gateway's own.
+  if (client.isOperator) {
+    await withoutStore(io, ({ settings }) => {
+      settings();
+    }).call(command);
+  }
+  const [seen, { items: channels }] = await Promise.all([
+    lookAt(session, HOUR_MS),
+    listPart(client, 'searchChannels', {}, { offset: 0, limit: Number.MAX_SAFE_INTEGER }),
+  ]);
+  const known = new Set(seen.things.map(({ name }) => name));
+  const off = channels
+    .filter(({ name, effective: { because } }) => BROKEN.has(because) && !known.has(name))
+    .map(({ name, effective: state }) => ({
+      ...{ kind: 'channel_off', name, text: `${name} is ${effective(state)}` },
+    }));
+  const things = [...seen.things, ...off];
+  const { nodes } = seen.overview;
+  const live = channels.filter(({ effective: state }) => state.live).length;
+  const checked: [string, string][] = [
+    ...(client.isOperator ? [['settings', 'valid'] as [string, string]] : []),
+    ['store', `${client.place}, answers in ${nodes.store_ms.toFixed(1)} ms`],
+    ['gateways', String(nodes.nodes.length)],
+    ['channels', `${live} of ${channels.length} live`],
+  ];
+  show(
+    { ...Object.fromEntries(checked), attention: things },
+    [facts(checked), listOf(things)].join('\n\n'),
+  );
+  refuseIfAny(things);
+}
+
+/** Nobody switched these off. */
+const BROKEN: ReadonlySet<string | null> = new Set([
+  'auto_disabled',
+  'credentials_locked',
+  'unusable',
+]);
+
+/** Something that needs a look. */
+interface Thing {
+  readonly kind: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+async function lookAt({ client, io }: Session, lastMs: number) {
+  const nowMs = io.now();
   const toMs = (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS;
   const dayFromMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
-  const [overview, tags] = await Promise.all([
+  const [overview, tags, about] = await Promise.all([
     client.call('getOverview', {
       query: {
         start_timestamp: Math.floor((toMs - lastMs) / 1_000),
@@ -50,9 +116,28 @@ async function showOverview(
       },
     }),
     client.call('listTags'),
+    client.isOperator ? undefined : client.call('about'),
   ]);
-  const seconds = lastMs / 1_000;
-  show(overview, [facts(factsOf(overview, tags, seconds)), channelsOf(overview)].join('\n\n'));
+  const things = attentionIn(overview, {
+    ...{ tags, nowMs },
+    timeOf: (seconds) => `${moment(seconds).slice(11, 16)} UTC`,
+    nameOf: ({ name, key }) => (name === '' ? key : name),
+    whyOf: (why) => why,
+    unheardRegistration: about?.registration === true && about.mail === 'outbox',
+  }).map((thing): Attention & Thing => ({ ...thing, text: attentionWords(thing) }));
+  return { overview, tags, things };
+}
+
+function listOf(things: readonly Thing[]): string {
+  return things.length === 0 ? 'All right.' : things.map(({ text }) => `- ${text}`).join('\n');
+}
+
+/** Scripts see it by the exit code; people have read it. */
+function refuseIfAny({ length }: readonly Thing[]): void {
+  if (length > 0)
+    throw new RefusedError(
+      `${counted(length, 'thing')} ${length === 1 ? 'needs' : 'need'} a look.`,
+    );
 }
 
 function factsOf(

@@ -40,7 +40,7 @@ Once you are logged in (login), or with --url and --access-token (also: RERANK_G
 commands go over HTTP to the gateway, as your account. Otherwise, and with --local, they work on its store, found through
 the same settings (--config, CONFIG, the environment and .env), while it runs or not. "whoami" says which.
 Amounts of quota are units; 500000 units are one dollar, and 1.50usd is understood too.
-Exit codes: 0 done, 1 refused, 2 wrong usage, 69 store or gateway not reachable, 78 mistakes in the settings.`;
+Exit codes: 0 done, 1 refused or something needs a look, 2 wrong usage, 69 store or gateway not reachable, 78 mistakes in the settings.`;
 
 /** Runs one command line, without the name of the program; resolves to the exit code. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {

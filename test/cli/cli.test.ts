@@ -90,6 +90,36 @@ describe('the command line', () => {
     }
   });
 
+  it('examines settings, store and channels, and ends with 1 if something needs a look', async () => {
+    await run([
+      'channels',
+      'create',
+      '--name',
+      'eu',
+      '--tag',
+      'eu',
+      ...HOSTED,
+      '--api-key',
+      'env:KEY',
+    ]);
+    const well = await run(['doctor'], { now: Date.now });
+    await run(['tags', 'disable', 'eu'], { now: Date.now });
+    const ill = await run(['doctor', '--json'], { now: Date.now });
+    writeFileSync(join(folder, 'gateway.yaml'), 'gateway: { max_attempts: none }\n');
+    const mistaken = await run(['doctor'], { now: Date.now });
+
+    expect(well).toMatchObject({ code: 0, error: '' });
+    expect(well.out).toMatch(/settings +valid\n[^]*channels +1 of 1 live\n\nAll right\.\n/);
+    expect(ill.code).toBe(1);
+    expect(JSON.parse(ill.out)).toMatchObject({
+      attention: [
+        { kind: 'tag_off', name: 'eu' },
+        { kind: 'models_dark', name: 'rerank-v3.5' },
+      ],
+    });
+    expect(mistaken).toMatchObject({ code: 78, error: expect.stringContaining('max_attempts') });
+  });
+
   describe('keys', () => {
     it('are printed once, alone, so that a script can take them', async () => {
       const { code, out, error } = await run(['keys', 'create', '--name', 'search']);
@@ -513,7 +543,9 @@ describe('the command line', () => {
         nodes: [{ name: 'a silent', standing: 'behind', release: null }],
       });
       expect((await run(['users', 'admins'])).out).toBe('root\n');
-      const { out: overview } = await run(['overview'], { now: Date.now });
+      const { code, error, out: overview } = await run(['overview'], { now: Date.now });
+      expect([code, error]).toEqual([1, '3 things need a look.\n']);
+      expect(overview).toMatch(/\n- the tag eu is switched off\n- 1 model has .*\n- a silent has an older version/);
       expect(overview).toMatch(/\ntags off +eu\n/);
       expect(overview).toContain('1, a silent is behind');
       expect(overview).toContain('No channel was asked for anything in that time.');

@@ -419,7 +419,12 @@ describe('over HTTP', () => {
     const { out: overview } = await run(['overview', '--last', '24h']);
     expect(overview).toMatch(/^requests +[1-9]\d*, .* a second\n/);
     expect(overview).toMatch(/\nmodels without a live channel +/);
-    expect(await json('overview')).toMatchObject({ running_out: [] });
+    const seen = await run(['overview', '--json']);
+    expect(seen.code).toBe(1);
+    expect(JSON.parse(seen.out)).toMatchObject({
+      running_out: [],
+      attention: [{ kind: 'keys_end' }],
+    });
     expect(await json('logs', 'list', '--user', someone.user.username)).toMatchObject({
       items: [{ token_name: 'logged', provider: 'local' }],
       total: 1,

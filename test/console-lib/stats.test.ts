@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { attentionTo, type Seen } from '../../src/console/lib/attention.js';
+import { attentionTo, type Seen } from '../../src/core/attention.js';
 import { mutedOf, stillMuted } from '../../src/console/lib/muted.js';
 
 /** Minutes, each with what was admitted and what of it failed. */

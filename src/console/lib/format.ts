@@ -1,3 +1,5 @@
+export { duration, percent, someOf } from '../../core/figures.js';
+
 /** The format of numbers, money and times. Pure: language, time zone and current time are arguments. */
 export interface Style {
   readonly language: 'en' | 'zh';
@@ -21,22 +23,6 @@ export function dollars(units: number, unitsPerDollar: number): string {
 
 export function count(value: number, { language }: Style): string {
   return value.toLocaleString(language === 'zh' ? 'zh-CN' : 'en-US');
-}
-
-/** `0.1%`, `38%`: no decimals if there are two digits before the point. */
-export function percent(share: number): string {
-  const value = share * 100;
-  if (value === 0) return '0%';
-  if (value < 0.1) return '< 0.1%';
-  return `${value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}%`;
-}
-
-/** `38 ms`, `2.1 s`, `3 min`. */
-export function duration(ms: number): string {
-  if (ms < 0.95) return `${ms.toFixed(1).replace(/\.0$/, '')} ms`;
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
-  return `${Math.round(ms / 60_000)} min`;
 }
 
 export function moment(seconds: number, style: Style): string {
@@ -87,12 +73,4 @@ export function significant(value: number): string {
         ? value.toFixed(0)
         : value.toPrecision(SIGNIFICANT);
   return text.replace('-', '−');
-}
-
-const SHOWN_NAMES = 3;
-
-/** The first of perhaps many names, and how many more there are. */
-export function someOf(names: readonly string[]): string {
-  const rest = names.length - SHOWN_NAMES;
-  return names.slice(0, SHOWN_NAMES).join(', ') + (rest > 0 ? ` +${rest}` : '');
 }

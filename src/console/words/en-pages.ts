@@ -1,7 +1,6 @@
 import { MEMBER_WORDS } from '../api/member-words.js';
-import type { Attention } from '../lib/attention.js';
+import { attentionWords } from '../../core/attention-words.js';
 import type { MemberWords } from '../lib/members.js';
-import { duration, percent } from '../lib/format.js';
 import { plural } from './plural.js';
 
 const many = plural('en');
@@ -888,37 +887,7 @@ export const enPages = {
       `All right: ${perSecond} requests a second, ${failed} failed, p95 ${p95}.`,
     look: (count: number) =>
       many(count, { one: '# thing needs a look', other: '# things need a look' }),
-    things: (thing: Attention): string => {
-      switch (thing.kind) {
-        case 'requests_fail':
-          return `${percent(thing.share)} of the admitted requests of the last ${many(thing.minutes, { one: 'minute', other: '# minutes' })} failed, since ${thing.since}`;
-        case 'requests_failed':
-          return `${percent(thing.share)} of the admitted requests failed from ${thing.since} to ${thing.until}, and it is over since`;
-        case 'outbox':
-          return 'people may register, but mails go to the outbox folder';
-        case 'channel_fails':
-          return `${thing.name} fails: ${percent(thing.share)} of its attempts in the last minutes`;
-        case 'tag_off':
-          return `the tag ${thing.name} is switched off`;
-        case 'models_dark':
-          return `${many(thing.count, { one: '# model has', other: '# models have' })} no live channel, so that requests get 503: ${thing.name}`;
-        case 'slow':
-          return `p95 is ${duration(thing.p95)}; in this hour yesterday it was ${duration(thing.before)}`;
-        case 'keys_end':
-          return `${many(thing.count, { one: '# key expires', other: '# keys expire' })} within 3 days: ${thing.name}`;
-        case 'runs_out':
-          if (thing.hours <= 0) return `the ${thing.of} ${thing.name} has nothing left`;
-          return `the ${thing.of} ${thing.name} will have nothing left in ${many(Math.ceil(thing.hours), { one: '# hour', other: '# hours' })} at today’s rate`;
-        case 'channel_unusable':
-          return `${thing.name} cannot be used: ${thing.why}`;
-        case 'node':
-          return thing.standing === 'behind'
-            ? `${thing.name} has an older version in force`
-            : `${thing.name} has stopped reporting`;
-        case 'settlements':
-          return `${thing.name}: the store has not heard of ${many(thing.count, { one: '# settlement', other: '# settlements' })}`;
-      }
-    },
+    things: attentionWords,
     since: (at: string) => `Complete since ${at}. Earlier requests are not in these numbers.`,
     perSecond: (value: string) => `${value} a second`,
     refusedShare: (share: string) => `refused (callers can fix this): ${share}`,

@@ -1,5 +1,5 @@
 import type { ItemOf } from '../../api/call.js';
-import { isFailing } from '../../lib/attention.js';
+import { isFailing } from '../../../core/attention.js';
 import { percent } from '../../lib/format.js';
 import { State } from '../../parts/values.js';
 import { faultWords, wp } from '../../words.js';

@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../../api/call.js';
-import { isFailing } from '../../lib/attention.js';
+import { isFailing } from '../../../core/attention.js';
 import { duration, percent } from '../../lib/format.js';
 import { Link } from '../../parts/buttons.js';
 import { Ago, Count, Money, State } from '../../parts/values.js';

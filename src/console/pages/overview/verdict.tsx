@@ -1,6 +1,6 @@
 import { about } from '../../about.js';
 import type { ReplyOf } from '../../api/call.js';
-import { attentionTo, type Attention, type Minute } from '../../lib/attention.js';
+import { attentionIn, type Attention } from '../../../core/attention.js';
 import { clock, duration, percent } from '../../lib/format.js';
 import { Button, Link } from '../../parts/buttons.js';
 import { useMuted } from '../../parts/muted.js';
@@ -26,28 +26,6 @@ export function latencyOf(series: Series) {
   return totalOf(series, 'ok') ?? { p50: null, p95: null, p99: null };
 }
 
-/** Channels that some node cannot use at all, without duplicates. */
-function unusableOf(nodes: OverviewData['nodes']['nodes']): { name: string; why: string }[] {
-  const found = new Map<string, string>();
-  for (const { channels } of nodes) {
-    for (const { name, until, why } of channels)
-      if (until === null) found.set(name, faultWords(why));
-  }
-  return Array.from(found, ([name, why]) => ({ name, why }));
-}
-
-/** What was admitted in each step, and what of it failed. */
-function minutesOf({ series, start_timestamp: start, step_s: step, steps }: Series): Minute[] {
-  const of = (outcome: string, at: number): number =>
-    series.find(({ key }) => key === outcome)?.requests[at] ?? 0;
-  return Array.from({ length: steps }, (_, at) => ({
-    start: start + at * step,
-    end: start + (at + 1) * step,
-    admitted: of('ok', at) + of('failed', at),
-    failed: of('failed', at),
-  }));
-}
-
 /** Whether everything is all right, in one sentence. */
 export function Verdict({
   overview,
@@ -59,25 +37,15 @@ export function Verdict({
   readonly seconds: number;
 }) {
   const known = useAtom(about);
-  const { traffic: series, nodes } = overview;
+  const { traffic: series } = overview;
   const failed = countOf(series, 'failed');
-  const things = attentionTo({
-    requests: minutesOf(series),
-    isNow: series.start_timestamp + series.steps * series.step_s > Date.now() / 1_000,
-    timeOf: (at) => clock(at, style()).slice(0, 5),
-    unheardRegistration: known?.registration === true && known.mail === 'outbox',
-    channels: overview.channels.map((channel) => ({
-      name: trafficName(channel),
-      requests: channel.recent_requests,
-      failed: channel.recent_failed,
-    })),
+  const things = attentionIn(overview, {
     tags,
-    unusable: unusableOf(nodes.nodes),
-    nodes: nodes.nodes,
-    dark: overview.dark_models,
-    latency: { now: overview.last_hour, before: overview.day_before },
-    ending: overview.ending,
-    out: overview.running_out,
+    nowMs: Date.now(),
+    timeOf: (at) => clock(at, style()).slice(0, 5),
+    nameOf: trafficName,
+    whyOf: faultWords,
+    unheardRegistration: known?.registration === true && known.mail === 'outbox',
   });
   const words = wp().overview;
   const { isMuted, mute, unmuteAll } = useMuted();

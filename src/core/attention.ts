@@ -1,4 +1,4 @@
-import { someOf } from './format.js';
+import { someOf } from './figures.js';
 
 /** Something that needs attention; the kinds are listed most urgent first. */
 export type Attention =
@@ -76,7 +76,7 @@ export interface Seen {
 }
 
 /** A step of the range, which is a minute unless the range is long. */
-export interface Minute {
+interface Minute {
   readonly start: number;
   readonly end: number;
   readonly admitted: number;
@@ -86,6 +86,43 @@ export interface Minute {
 interface Latency {
   readonly requests: number;
   readonly p95: number | null;
+}
+
+/** What `GET /api/overview` replies, as far as it is judged. */
+interface Overview {
+  readonly traffic: {
+    readonly start_timestamp: number;
+    readonly step_s: number;
+    readonly steps: number;
+    readonly series: readonly { readonly key: string; readonly requests: readonly number[] }[];
+  };
+  readonly channels: readonly {
+    readonly key: string;
+    readonly name: string;
+    readonly recent_requests: number;
+    readonly recent_failed: number;
+  }[];
+  readonly nodes: {
+    readonly nodes: readonly (Seen['nodes'][number] & {
+      readonly channels: readonly {
+        readonly name: string;
+        readonly until: number | null;
+        readonly why: string;
+      }[];
+    })[];
+  };
+  readonly dark_models: readonly string[];
+  readonly last_hour: Latency;
+  readonly day_before: Latency;
+  readonly ending: Seen['ending'];
+  readonly running_out: Seen['out'];
+}
+
+/** What an overview does not say, and the words of its reader. */
+interface Reader extends Pick<Seen, 'tags' | 'timeOf' | 'unheardRegistration'> {
+  readonly nowMs: number;
+  readonly nameOf: (channel: { readonly key: string; readonly name: string }) => string;
+  readonly whyOf: (why: string) => string;
 }
 
 const FEW_ATTEMPTS = 20;
@@ -106,6 +143,58 @@ const MANY_SETTLEMENTS = 100;
 /** Whether so many failures of so many attempts need a look. */
 export function isFailing(attempts: number, failed: number): boolean {
   return FAILING.some(([least, share]) => attempts >= least && failed / attempts >= share);
+}
+
+/** What of an overview an operator would want to know at once. */
+export function attentionIn(
+  overview: Overview,
+  { nameOf, whyOf, nowMs, ...rest }: Reader,
+): Attention[] {
+  const { traffic, channels, nodes } = overview;
+  return attentionTo({
+    ...rest,
+    requests: minutesOf(traffic),
+    isNow: traffic.start_timestamp + traffic.steps * traffic.step_s > nowMs / 1_000,
+    channels: channels.map((channel) => ({
+      name: nameOf(channel),
+      requests: channel.recent_requests,
+      failed: channel.recent_failed,
+    })),
+    unusable: unusableOf(overview, whyOf),
+    nodes: nodes.nodes,
+    dark: overview.dark_models,
+    latency: { now: overview.last_hour, before: overview.day_before },
+    ending: overview.ending,
+    out: overview.running_out,
+  });
+}
+
+/** Channels that some node cannot use at all, without duplicates. */
+function unusableOf({ nodes }: Overview, whyOf: Reader['whyOf']): Seen['unusable'] {
+  const found = new Map(
+    nodes.nodes
+      .flatMap(({ channels }) => channels)
+      .filter(({ until }) => until === null)
+      .map(({ name, why }) => [name, whyOf(why)]),
+  );
+  return Array.from(found, ([name, why]) => ({ name, why }));
+}
+
+/** What was admitted in each step, and what of it failed. */
+function minutesOf({
+  series,
+  start_timestamp: start,
+  step_s: step,
+  steps,
+}: Overview['traffic']): Minute[] {
+  const of = (outcome: string, at: number): number =>
+    series.find(({ key }) => key === outcome)?.requests[at] ?? 0;
+  return Array.from({ length: steps }, (_, at) => ({
+    start: start + at * step,
+    end: start + (at + 1) * step,
+    admitted: of('ok', at) + of('failed', at),
+    failed: of('failed', at),
+  }));
 }
 
 /** What an operator would want to know at once, by fixed rules and without guessing. */
