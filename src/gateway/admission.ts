@@ -139,7 +139,7 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
 }
 
 /**
- * Ends an admission whose answer was lost, or comes too late: it may hold quota and a place that nobody uses. Done as soon as
+ * Ends an admission whose answer was lost, or comes too late: it may hold quota and a place that are not used. Done as soon as
  * the store can be reached.
  */
 function abandonLate(deps: AdmissionDeps, request: AdmitRequest, answer: Promise<Admission>): void {

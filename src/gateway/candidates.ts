@@ -127,7 +127,7 @@ class JobCandidates implements Candidates {
     if (failure.kind === 'transient' || failure.kind === 'busy' || failure.isEarly === true) {
       (this.#mayPass ??= new Set()).add(id);
     }
-    // What was not even sent exceeds a limit of that channel alone.
+    // A request that was not even sent exceeds a limit of that channel alone.
     const isProviders = failure.kind === 'limit' && failure.unsent !== true;
     if (isProviders && isOneService(route.provider)) {
       (this.#unfit ??= new Set()).add(serviceOf(route));
@@ -166,7 +166,7 @@ class JobCandidates implements Candidates {
   #chosen(tier: Tier, select: Selection, nowMs: number): Offer | undefined {
     if (select === 'sticky') return this.#stuckTo(tier, nowMs);
     const one = this.#drawn(tier, nowMs) ?? this.#searched(tier, nowMs);
-    // Cheaper ones are a tier of their own.
+    // Cheaper ones form a separate tier.
     if (select === 'weighted' || select === 'cheapest' || one === undefined) return one;
     // The better of two: nearly as good as the best of all, without sending everyone to the same channel.
     this.#tried.add(one.id);

@@ -6,7 +6,7 @@ import type { Credential } from '../store/store.js';
 import { judgeFresh, type AdmissionDeps, type Caller } from './admission.js';
 import { rateHeaders } from './key-refusals.js';
 
-/** A refusal that holds as long as nobody changes the key. */
+/** A refusal that holds until the key is changed. */
 interface Held {
   readonly version: number;
   readonly untilMs: number;
@@ -25,7 +25,7 @@ const RETRY_MS = 1_000;
 
 /**
  * Judges a request by what is known about its key before its body is read, so that a key that will be refused takes up no
- * room. Memory alone refuses nobody: it only shows when asking the store is worthwhile, and the store's answer counts.
+ * room. Memory alone never refuses a caller: it only shows when asking the store is worthwhile, and the store's answer counts.
  */
 export class Door {
   readonly #deps: AdmissionDeps;

@@ -46,7 +46,7 @@ export interface RequestEvent extends Omit<UsageMembers, LateMember | 'outcome'>
   readonly degraded: boolean;
   /** Time spent waiting for upstreams, all attempts together. */
   readonly upstreamMs: number;
-  /** What the caller was told; absent if all went well. */
+  /** The error that the caller received; absent if all went well. */
   readonly message?: string;
   /** Where a request that was not admitted came from. */
   readonly address?: string;

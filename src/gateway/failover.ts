@@ -140,7 +140,7 @@ function begin(
   return attempt(offer, boundJob(job, job.scope, mostMs, elsewhere));
 }
 
-/** What is told of an attempt: upstreams quote their own name for the model, which a caller need not know. */
+/** An attempt as callers see it: upstreams quote their own name for the model, which a caller need not know. */
 function heardOf(
   outcome: AttemptOutcome,
   { upstreamModel }: Offer,

@@ -1,7 +1,7 @@
 import type { Job } from './rank.js';
 
 /**
- * The job in another scope, with other bounds on its attempts. Member by member: copies made with a spread have shapes of their own, which
+ * The job in another scope, with other bounds on its attempts. Member by member: copies made with a spread have separate shapes, which
  * all readers pay for.
  */
 export function boundJob(

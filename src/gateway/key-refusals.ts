@@ -32,7 +32,7 @@ export function judgeAddress(caller: {
   throw new GatewayError('ip_not_allowed', 'This API key may not be used from this address.');
 }
 
-/** What the caller is told of an admission that the store refused. */
+/** The error for an admission that the store refused. */
 export function refusal(
   admission: Extract<Admission, { kind: 'refused' }>,
   credential: Credential,

@@ -12,7 +12,7 @@ export function loggable(
   { status, message }: UpstreamFailure,
   { query, documents }: Pick<RerankRequest, 'query' | 'documents'>,
 ): string {
-  // Without a status nobody answered: the words are ours.
+  // Without a status there was no answer: the words are ours.
   if (status === undefined || message.length < QUOTED_CHARACTERS) return message;
   const isQuoted = (text: string): boolean => {
     const start = text.trimStart().slice(0, LOOKED_AT_CHARACTERS).replace(/\s+/g, ' ');

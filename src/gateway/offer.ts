@@ -80,7 +80,7 @@ export function rankerTokens(
   return most;
 }
 
-/** What is known about how much the model reads, and what happens to longer documents. */
+/** How much the model reads, as far as known, and what happens to longer documents. */
 function readsOf(
   { channel, provider, endpoint }: Route,
   model: string,
@@ -130,7 +130,7 @@ export function upstreamCost(
 
 /**
  * Live offers by priority, the highest first, with running sums of their weights. With `costOf`, the cheaper ones of a
- * priority are a tier of their own ahead of the dearer ones.
+ * priority form a separate tier ahead of the dearer ones.
  */
 export function tiersOf(
   offers: readonly Offer[],

@@ -34,7 +34,7 @@ export interface TurnParts {
   readonly probing: (attempt: Attempt) => Layer<Turn>;
 }
 
-/** What is done about a model, whichever channel ranks. */
+/** The layers about a model, whichever channel ranks. */
 export interface RankParts {
   readonly failover: (turn: Turn) => Rank;
   readonly replyCached: (ttlMs: number, isShared: boolean) => Layer<Rank>;

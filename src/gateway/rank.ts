@@ -62,7 +62,7 @@ export interface Ranking {
   readonly from?: 'cache';
 }
 
-/** Why there is no ranking: a value for layers to decide on. `refusals.ts` puts it into words. */
+/** A failure to rank: a value for layers to decide on. `refusals.ts` puts it into words. */
 export type NoRanking =
   /** The input is at fault. */
   | { readonly kind: 'refused'; readonly failure: UpstreamFailure }
@@ -87,7 +87,7 @@ export type Outcome =
 export type AttemptOutcome =
   | { readonly kind: 'ranked'; readonly ranking: Ranking }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-  /** Nothing was sent, or nobody is waiting for it any more: as if the channel had not been chosen. */
+  /** Nothing was sent, or no caller waits for it any more: as if the channel had not been chosen. */
   | { readonly kind: 'withdrawn' };
 
 /** As if the channel had not been chosen. */
@@ -158,7 +158,7 @@ export type Attempt = (offer: Offer, job: Job) => Promise<AttemptOutcome>;
 /** One step of failover: tries the candidate whose turn it is, and others alongside it where that helps. */
 export type Turn = (offer: Offer, job: Job, candidates: Candidates) => Promise<AttemptOutcome>;
 
-/** What is done for a model, given its offers and its rules. */
+/** The plan of a model, given its offers and its rules. */
 export interface Plan {
   readonly rank: Rank;
   /**

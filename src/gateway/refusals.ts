@@ -7,7 +7,7 @@ import type { Job, NoRanking } from './rank.js';
 /** What a refusal needs to know about the request. */
 type Refused = Pick<Job, 'model' | 'documents'>;
 
-/** Why there is no ranking, in words for the caller that name nothing internal. */
+/** A failure to rank in words for the caller, which name nothing internal. */
 export function refusalOf(why: NoRanking, job: Refused, maxCooldownMs: number): GatewayError {
   switch (why.kind) {
     case 'refused':
@@ -47,7 +47,7 @@ function inputError({ kind, status, message }: UpstreamFailure): GatewayError {
   );
 }
 
-/** All candidates failed: what the caller is told, and whether trying again later makes sense. */
+/** All candidates failed: the caller's error, and whether trying again later makes sense. */
 function failedError(failures: readonly UpstreamFailure[], maxCooldownMs: number): GatewayError {
   const last = failures.findLast(({ kind }) => kind !== 'limit' && kind !== 'rejected');
   if (last === undefined) {

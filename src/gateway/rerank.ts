@@ -55,7 +55,7 @@ export interface RerankCall {
   readonly modelBy: (policy: TokenPolicy) => string | undefined;
   /** How old a cached ranking may be; 0: only a fresh one will do; `undefined`: as old as the model's rule says. */
   readonly mayBeOldMs?: number | undefined;
-  /** The one channel that is to rank, for trials; absent for traffic. */
+  /** The one channel that must rank, for trials; absent for traffic. */
   readonly trial?: Trial | undefined;
   /** The tag that the request names in its header. */
   readonly tag: string | undefined;
@@ -244,10 +244,10 @@ function judgeCall(call: RerankCall, target: Target, policy: TokenPolicy): void 
 }
 
 /**
- * Where a request goes if nobody serves it as written: elsewhere by an alias, or where the store now says that somebody
- * does. So nothing is reserved for a model that nobody serves or that is switched off everywhere. The key is judged
+ * Where a request goes if no channel serves it as written: elsewhere by an alias, or to a channel that the store has by
+ * now. So nothing is reserved for a model that no channel serves or that is switched off everywhere. The key is judged
  * first, so that only those who may ask learn about it.
- * @throws GatewayError if nobody serves it
+ * @throws GatewayError if no channel serves it
  */
 async function searchTarget(
   deps: GatewayDeps,

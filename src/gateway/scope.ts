@@ -96,10 +96,10 @@ class PlainScope implements OwnedScope {
 }
 
 function nothing(): void {
-  // There is no listener to remove: it has been called.
+  // The listener has been called and need not be removed.
 }
 
-/** The scope of a request: it ends by itself `budgetMs` from now. */
+/** The scope of a request: it ends automatically after `budgetMs`. */
 export function createScope(nowMs: number, budgetMs: number): OwnedScope {
   const scope = new PlainScope(nowMs + budgetMs);
   const timer = setTimeout(() => scope.end('deadline'), budgetMs);
@@ -125,7 +125,7 @@ export function beforeEnd<T>(scope: Scope, answer: Promise<T>): Promise<T> {
   });
 }
 
-/** What a caller is told, if anyone is left, when a scope ended before its answer. */
+/** The caller's error, if the caller is still there, when a scope ended before its answer. */
 export function endError(reason: EndReason): GatewayError {
   switch (reason) {
     case 'deadline':

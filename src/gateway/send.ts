@@ -61,7 +61,7 @@ export function createSend(deps: SendDeps): Attempt {
       const { ranking } = reading;
       const transform =
         route.channel.scores === 'normalized' && offer.scale === 'logit' ? 'logistic' : 'none';
-      // Judged by what was asked of the upstream: documents that were withheld cannot stand in for rows that it
+      // Judged by what was asked of the upstream: documents that were withheld cannot replace rows that it
       // omitted.
       const rows = normalizeRanking(ranking, call.documents.count, call.topN, transform);
       return {

@@ -19,7 +19,7 @@ const LONGEST_RETRY_MS = 5_000;
 const MAX_OVERDUE = 100_000;
 
 /**
- * An admission without an answer may still be on its way when it is ended: it is looked for again after each of these
+ * An admission without an answer may still be on its way when it is ended: it is searched for again after each of these
  * delays.
  */
 const LOOK_AGAIN_MS = [1_000, 4_000];
@@ -32,7 +32,7 @@ interface Tried {
 
 /**
  * Settlements in progress. A reply never waits for one, and none is lost because a store is away for a while: each is tried
- * again until the store has answered. While nobody can reach the store, nobody gives the reservation back either, whatever
+ * again until the store has answered. While the store is out of reach, the reservation is not given back either, whatever
  * the time, so a settlement that arrives first when the store is back is still charged.
  */
 export class Settlements {
@@ -129,7 +129,7 @@ export class Settlements {
     return outcome === undefined ? undefined : this.#told(settlement, expiresAtMs, outcome);
   }
 
-  /** What was charged; reports what was not although it should have been. */
+  /** Returns what was charged, and reports what should have been charged but was not. */
   #told(
     settlement: Settlement,
     expiresAtMs: number,

@@ -27,7 +27,7 @@ export interface SharedRepliesDeps {
 
 /** A store that takes longer is of no use: a ranking is at hand in not much more time. */
 const WAIT_MS = 25;
-/** How long a store that failed or was slow is left alone. */
+/** How long a store that failed or was slow is not asked. */
 const REST_MS = 5_000;
 const MAX_PENDING = 100;
 const MAX_CHARACTERS = 1_000_000;

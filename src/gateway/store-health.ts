@@ -46,7 +46,7 @@ export class StoreHealth {
     this.#isClockOff = isOff;
   }
 
-  /** What does not keep the node from serving, but should be fixed. */
+  /** Problems that do not keep the node from serving, but should be fixed. */
   warnings(): string[] {
     return this.#isClockOff ? [this.#clock()] : [];
   }

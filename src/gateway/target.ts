@@ -87,11 +87,11 @@ export function judgeTarget(policy: TokenPolicy, target: Target): void {
   judgeTag(policy, target.tag);
 }
 
-/** Why nobody serves a target that is not live. `asked` is the model's name as the caller wrote it. */
+/** Why no channel serves a target that is not live. `asked` is the model's name as the caller wrote it. */
 export function unservedError({ channels }: Routing, asked: string, target: Target): GatewayError {
   const { plans, unusable } = channels.current;
   const tags = new Set(plans.get(target.model)?.offers.map(({ route }) => route.channel.tag));
-  // An unusable channel serves nobody now, but will once it is fixed.
+  // An unusable channel serves no requests now, but will once it is fixed.
   for (const { channel } of unusable.get(target.model) ?? []) tags.add(channel.tag);
   if (tags.size === 0) {
     const advice = isBuiltIn(asked)

@@ -70,7 +70,7 @@ export class TokenCache {
     return this.#live(this.#byHash.get(keyHash));
   }
 
-  /** A key that was replaced by another one belongs to nobody once its time is up. */
+  /** A key that was replaced by another one is unknown once its time is up. */
   #live(credential: Credential | undefined): Credential | undefined {
     const endsAtMs = credential?.endsAtMs;
     return endsAtMs === undefined || this.#deps.now() < endsAtMs ? credential : undefined;

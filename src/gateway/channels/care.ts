@@ -80,7 +80,7 @@ export class ChannelCare {
       const known = before.get(task.name);
       if (known !== undefined) {
         task.seenAtMs = known.seenAtMs;
-        // What was wrong may have been fixed.
+        // The cause may have been fixed.
         task.dueMs = isSameAccount(known.route.channel, route.channel)
           ? known.dueMs
           : this.#deps.now() + MENDED_AFTER_MS;

@@ -1,6 +1,6 @@
 import type { Channel } from '../../core/channel.js';
 
-/** What may have so many calls in flight at once, on all nodes together. */
+/** Something with a limit on its calls in flight, counted over all nodes. */
 export interface Bounded {
   /** The name by which the store counts them. */
   readonly counter: string;

@@ -52,7 +52,7 @@ export interface ChannelHealthOptions {
   readonly observe: Observe;
   /** Called when enough attempts have shown the same certain fault; again after as many more. */
   readonly onOutage: (route: Route, outage: Outage) => void;
-  /** What is known of the limits that are kept for all nodes together. */
+  /** The state of the limits that all nodes share. */
   readonly limits: Pick<ChannelLimits, 'outOf' | 'pauses'>;
   readonly places: Pick<ChannelPlaces, 'isFull'>;
 }
@@ -64,7 +64,7 @@ const FULL: Availability = { kind: 'full' };
 export class ChannelHealth {
   readonly #options: ChannelHealthOptions;
   readonly #states = new Map<number, ChannelState>();
-  /** Ids of channels that may be left alone now. */
+  /** Ids of channels that may be paused now. */
   readonly #paused = new Set<number>();
   readonly #rings: KeyRings;
 
@@ -155,7 +155,7 @@ export class ChannelHealth {
     this.#rings.of(route).done(key, { kind: 'rests', untilMs, reason }, nowMs);
   }
 
-  /** A health check on whatever node: a channel that answers is back at once; one that keeps failing is left alone. */
+  /** A health check on whatever node: a channel that answers is back at once; one that keeps failing is paused. */
   checked(route: Route, kind: FaultKind | 'ok', nowMs: number): void {
     const { breaker: rule } = this.#options;
     const state = this.#stateOf(route.id);
@@ -267,7 +267,7 @@ export class ChannelHealth {
     return reportOn(this.#states.get(channelId));
   }
 
-  /** Channels that are left alone now, by id. Costs nothing for healthy ones. */
+  /** Channels that are paused now, by id. Costs nothing for healthy ones. */
   pauses(nowMs: number): ChannelPause[] {
     const pauses: ChannelPause[] = [];
     for (const channelId of this.#paused) {

@@ -45,7 +45,7 @@ export class KeyRings {
     return reason === 'busy' || reason === 'misconfigured' ? { atMs } : { atMs, limit: reason };
   }
 
-  /** Keys that are left alone now. */
+  /** Keys that are paused now. */
   pauses(nowMs: number): ChannelPause[] {
     return [...this.#rings].flatMap(([channelId, { ring, keys }]) =>
       ring.pauses(nowMs).map(({ key, ...pause }) => ({

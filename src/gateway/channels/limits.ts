@@ -39,7 +39,7 @@ type Limited = Pick<Route, 'channel' | 'limits'>;
 
 type Asked = Pick<Job, 'model' | 'query' | 'documents'>;
 
-/** How long a key that had no room is left alone, although its limit is not used up. */
+/** How long a key without room is paused, although its limit is not used up. */
 const CONTENDED_MS = 50;
 /** How often one call asks for a share before its channel is passed over. */
 const MOST_ASKS = 3;
@@ -57,7 +57,7 @@ interface Held {
 
 /**
  * Limits of channels that all nodes keep together: requests and tokens a minute of an upstream account, and budgets. Each
- * node takes shares in advance, so that hardly any call waits for the store, and what all of them take is never more than the
+ * node takes shares in advance, so that few calls wait for the store, and together the nodes never take more than the
  * limit.
  */
 export class ChannelLimits {
@@ -80,7 +80,7 @@ export class ChannelLimits {
     return undefined;
   }
 
-  /** Channels of which a limit is used up. */
+  /** Channels with a limit that is used up. */
   pauses(nowMs: number): (UsedUp & { readonly channelId: number; readonly sinceMs: number })[] {
     return this.#limited.flatMap(({ channel, limits }) =>
       limits.flatMap(({ key, name: limit }) => {
@@ -93,7 +93,7 @@ export class ChannelLimits {
   }
 
   /**
-   * Takes what a call may need of each limit of its channel; `undefined` if one is used up. The function returned is told how
+   * Takes what a call may need of each limit of its channel; `undefined` if one is used up. The function returned takes how
    * the call ended, and gives back what it did not need.
    */
   async take({ channel, limits }: Limited, job: Job): Promise<EndTaking | undefined> {
@@ -128,7 +128,7 @@ export class ChannelLimits {
     };
     for (const limit of limits) {
       const { lease } = this.#heldOf(limit, channel);
-      // What is more than the whole limit waits until nobody else uses any of it.
+      // An amount above the whole limit waits until all of it is free.
       const need = Math.min(this.#needOf(limit, job), limit.most);
       if (!(await this.#took(limit, channel, need, job))) {
         end(WITHDRAWN);
@@ -236,7 +236,7 @@ export class ChannelLimits {
         what: `the ${limit.name} of a channel could not be enforced`,
         error,
       });
-      // Whoever was admitted is served; nobody else is admitted while the store is away.
+      // Admitted callers are served; no others are admitted while the store is away.
       lease.heard({ kind: 'refused', retryAfterMs: BLIND_MS }, steady(), false);
       lease.heard({ kind: 'granted', units: need, forMs: BLIND_MS }, steady(), true);
     }
@@ -282,7 +282,7 @@ export class ChannelLimits {
       }
       return need;
     }
-    // Nobody is charged for what failed; the upstream may have counted what it got.
+    // A failed call is not charged; the upstream may have counted it.
     const isUnsent =
       outcome !== 'abandoned' && (outcome.kind === 'withdrawn' || outcome.failure.unsent === true);
     return counts === 'cost' || isUnsent ? 0 : need;

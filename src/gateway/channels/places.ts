@@ -26,7 +26,7 @@ interface Held {
   counted: number;
   /** Until when that is certain. */
   untilMs: number;
-  /** Until when nobody asks again, after there was no place. */
+  /** No question is sent before this time, after there was no place. */
   fullUntilMs: number;
   /** When it is renewed next at the earliest, after the store did not answer. */
   renewAtMs: number;
@@ -49,7 +49,7 @@ const SPARE_PARTS = 8;
 const MOST_ASKS = 3;
 
 /**
- * Limits on calls in flight that all nodes keep together. Each node holds places in advance, so that hardly any call waits
+ * Limits on calls in flight that all nodes keep together. Each node holds places in advance, so that few calls wait
  * for the store, and all of them together never have more calls in flight than the limit.
  */
 export class ChannelPlaces {
@@ -159,7 +159,7 @@ export class ChannelPlaces {
         what: 'the max_concurrency of a channel could not be enforced',
         error,
       });
-      // Whoever was admitted is served; nobody else is admitted while the store is away.
+      // Admitted callers are served; no others are admitted while the store is away.
       const may = Math.max(held.may, Math.min(most, need));
       const untilMs = steady() + BLIND_MS;
       Object.assign(held, { may, counted: may, isContended: false, untilMs, renewAtMs: untilMs });
@@ -193,7 +193,7 @@ export class ChannelPlaces {
   }
 }
 
-/** How many places are worth holding: what is needed, and some to spare while nobody else waits for them. */
+/** How many places are worth holding: those needed, and some to spare while no other node waits for them. */
 function wanted({ most, peak, isContended }: Held, need: number): number {
   const busiest = Math.max(need, peak);
   if (busiest === 0 || isContended) return busiest;

@@ -204,7 +204,7 @@ function unusable(why: string): RouteResult {
 }
 
 /**
- * Whether a request that the upstream may have served may be sent to it again: nobody is billed for it twice, or the operator
+ * Whether a request that the upstream may have served may be sent to it again: it is not billed twice, or the operator
  * accepts that.
  */
 export function maySendTwice({ channel, provider }: Pick<Route, 'channel' | 'provider'>): boolean {

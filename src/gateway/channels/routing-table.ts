@@ -8,7 +8,7 @@ import { makeRoute, type DeclaredCredentials, type Route, type RouteResult } fro
 export interface RoutingTable {
   readonly version: number;
   readonly byId: ReadonlyMap<number, Route>;
-  /** What is done for a model, by the caller's name for it; every model of a usable channel has a plan, live or not. */
+  /** The plan of each model, by the caller's name for it; every model of a usable channel has one, live or not. */
   readonly plans: ReadonlyMap<string, Plan>;
   /** By model, the unusable channels that would serve it if they could. */
   readonly unusable: ReadonlyMap<string, readonly UnusableChannel[]>;

@@ -12,7 +12,7 @@ export type Availability =
   | { readonly kind: 'ready' }
   /** The channel has as many attempts in flight as it may have, or its one probe. */
   | { readonly kind: 'full' }
-  /** It is left alone until then, by this node's clock; `limit`: which of its limits is used up. */
+  /** It is paused until then, by this node's clock; `limit`: which of its limits is used up. */
   | { readonly kind: 'until'; readonly atMs: number; readonly limit?: LimitName };
 
 /** What a node knows about a channel, for people and metrics. */
@@ -40,7 +40,7 @@ export interface ChannelPause {
 /** What a node knows about one channel between requests. */
 export interface ChannelState {
   inFlight: number;
-  /** Until when it is left alone after an overload, by this node's clock. */
+  /** The end of its pause after an overload, by this node's clock. */
   coolUntilMs: number;
   coolSinceMs: number;
   /** Since when its circuit has not been closed. */
@@ -96,7 +96,7 @@ export function reportOn(state: ChannelState | undefined): HealthReport {
   return { inFlight, breaker: breaker.state, outUntilMs: outUntilMs(state), reason };
 }
 
-/** What is told of a circuit that has changed. */
+/** The news of a circuit that has changed. */
 export function circuitEvent(
   channelId: number,
   channel: string,
@@ -114,7 +114,7 @@ export function circuitEvent(
   };
 }
 
-/** Why a channel is left alone now; `undefined` if it is not. */
+/** Why a channel is paused now; `undefined` if it is not. */
 export function pauseOf(
   channelId: number,
   state: ChannelState,

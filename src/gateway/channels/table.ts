@@ -29,7 +29,7 @@ export interface ChannelTableDeps {
   readonly onOrigins: (origins: ReadonlySet<string>) => void;
 }
 
-/** What is made of the channels, whenever they have changed. */
+/** Built from the channels whenever they have changed. */
 export interface TableUse {
   /** Makes the plan of a model from its usable channels. */
   readonly planOf: PlanOf;
@@ -54,7 +54,7 @@ const TOO_SLOW = new Error('the store answers more slowly than gateway.staleness
  * The channels of this node, in memory. They are refreshed at once on a message from the store, and by a check that does not
  * depend on messages. An attempt that begins while the check is overdue waits for it, so nothing is ever sent on knowledge
  * older than the bound. A check is one question to the store, which notes what this node has in force and answers with what
- * is new. Checks follow one another, and nobody waits for more than the current one and the next.
+ * is new. Checks follow one another, and a caller waits for the current one and the next at most.
  */
 export class ChannelTable implements Freshness {
   readonly #deps: ChannelTableDeps;
@@ -92,7 +92,7 @@ export class ChannelTable implements Freshness {
       this.#refreshInBackground();
     });
     await this.refresh();
-    // Once more: from now on others wait for what this node has in force, and not for its start.
+    // Once more: others now wait for the version that this node has applied, and no longer for its start.
     await this.refresh();
     this.#timer = setInterval(() => {
       // If the store is slower than this, the next check begins when the current one has ended.
@@ -207,7 +207,7 @@ export class ChannelTable implements Freshness {
     if (memory === 'lost' || (wasEmptied && memory === 'kept')) this.#tellLost();
     this.#heardSerial = serial;
     if (this.#isEmptied) {
-      // Such a store admits nobody: the channels stay as they were until it has some again.
+      // Such a store admits no caller: the channels stay as they were until it has some again.
       this.#verifiedAtMs = askedAt;
       return false;
     }

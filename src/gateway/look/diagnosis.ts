@@ -6,10 +6,10 @@ import type { RawReply } from '../../providers/reply.js';
 import type { Route } from '../channels/route.js';
 import type { TransportError } from '../transport/transport.js';
 
-/** Nobody waits longer than this for a test, whatever the channel allows its requests. */
+/** A test takes no longer than this, whatever the channel allows its requests. */
 export const MAX_PROBE_MS = 45_000;
 
-/** What was seen on the wire while a channel was probed. */
+/** The wire traffic seen while a channel was probed. */
 export interface Sighting {
   readonly askedForToken: boolean;
   readonly url: string | undefined;

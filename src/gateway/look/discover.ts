@@ -40,8 +40,8 @@ const FINAL: ReadonlySet<string> = new Set(['wrong_key', 'no_credit']);
 
 /**
  * Finds out what an unknown server speaks: asks what it says about itself, and then ranks two documents as each self-hosted
- * provider would, with that provider's own code, and then, if need be, as providers do that have an address of their own: a proxy may
- * stand in front of one. Identical requests are sent once.
+ * provider would, with that provider's own code, and then, if need be, as providers with a fixed address do: a proxy may
+ * be in front of one. Identical requests are sent once.
  */
 export function createDiscover(deps: DiscoverDeps): Discover {
   const findOut = async (server: UnknownServer): Promise<Findings> => {
@@ -200,7 +200,7 @@ function asAnyModel(server: UnknownServer, signs: Signs, isHosted: boolean): Tri
 /** Of each kind: a server may list hundreds. */
 const MOST_MODELS = 2;
 
-/** Those behind HTTP; without an address of their own, those that people run themselves. */
+/** Those behind HTTP; without a fixed address, those that people run themselves. */
 function behindHttp(hasAddress: boolean): Exclude<Provider, { transport: 'process' }>[] {
   return allProviders().flatMap((provider) =>
     provider.transport === 'http' && (provider.baseUrl !== undefined) === hasAddress

@@ -174,8 +174,8 @@ function busy(
   }
   const message =
     breaker === 'closed'
-      ? `It reported that it is overloaded, and is left alone until ${until}.`
-      : `Its circuit is open (${reason}): it is left alone until ${until}.`;
+      ? `It reported that it is overloaded, and is paused until ${until}.`
+      : `Its circuit is open (${reason}): it is paused until ${until}.`;
   return passed(channel, 'cooling', message, { untilMs: availability.atMs });
 }
 

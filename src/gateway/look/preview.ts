@@ -104,7 +104,7 @@ function headersWithOtherCredentials({ provider, endpoint }: Route): Map<string,
   try {
     list = headerList(provider, { ...endpoint, credentials });
   } catch {
-    // Credentials of a different form: what they have in common cannot be told.
+    // Credentials of a different form: nothing is known about what they have in common.
     return new Map();
   }
   return new Map(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : [])));

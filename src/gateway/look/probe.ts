@@ -50,7 +50,7 @@ function always(): boolean {
 /** Extra time for fetching a token before the request itself. */
 const TOKEN_GRACE_MS = 15_000;
 
-/** A probe sends one request just as traffic would be sent, and watches the wire to tell what went wrong. */
+/** A probe sends one request just as traffic would be sent, and watches the wire to find out what went wrong. */
 export function createProbe(deps: ProbeDeps): Probe {
   return async (channel, model, turn = 0, mayBegin = always) => {
     const made = makeRoute(asProbed(channel, deps), new Map(), deps.declared);

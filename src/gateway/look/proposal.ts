@@ -10,7 +10,7 @@ import { findProvider } from '../../providers/index.js';
 import type { Provider } from '../../providers/provider.js';
 import { rerankersOf, type Signs } from './signs.js';
 
-/** If more than this many rank alike, nobody can say which one it is. */
+/** If more than this many rank alike, the provider cannot be identified. */
 const FEW = 2;
 /** General providers, proposed first if several fit. */
 const GENERAL: readonly string[] = [
@@ -28,7 +28,7 @@ export interface Tested {
   readonly report: ProbeReport;
 }
 
-/** What is found out before anything is proposed. */
+/** Findings that a proposal is based on. */
 export interface Findings extends Omit<Discovery, 'channel'> {
   /** The model that the first candidate ranked with. */
   readonly ranked: string | undefined;
@@ -49,7 +49,7 @@ export function conclude(tested: readonly Tested[], signs: Signs, requests: numb
           return found(id, 'possible', `It ranks this way, but says that it is ${named}.`);
         }
         return working.size <= FEW
-          ? found(id, 'likely', 'It ranks this way, and hardly any other provider fits.')
+          ? found(id, 'likely', 'It ranks this way, and few other providers fit.')
           : found(id, 'possible', `It ranks this way, but so do ${working.size - 1} others.`);
       }),
     ...signs.providers
@@ -180,7 +180,7 @@ export function knownByAddress(providers: readonly Provider[]): Findings {
   return { ...NOTHING, candidates, ranked: providers[0]?.exampleModels[0] };
 }
 
-/** Whether there is no need to ask how providers with an address of their own would: it is known, or the most common form. */
+/** Whether the forms of providers with a fixed address need not be tried: the answer is known, or the most common form. */
 export function isSettled(tested: readonly Tested[], signs: Signs): boolean {
   return tested.some(
     ({ provider: { id }, report: { problem } }) =>

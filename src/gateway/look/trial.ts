@@ -7,7 +7,7 @@ import type { Routing, Target } from '../target.js';
 /** A ranking by one channel alone, whatever its priority, weight and health: how an admin judges one. */
 export interface Trial {
   readonly channelId: number;
-  /** Whether it may be switched off, by itself or by its tag. */
+  /** Whether it may be switched off, directly or by its tag. */
   readonly ignoresSwitches: boolean;
 }
 

@@ -11,8 +11,8 @@ interface Flight {
 }
 
 /**
- * Identical calls of the same owner that are in flight at the same time share one ranking. The shared call has a scope of
- * its own: it continues for those who wait when the first caller leaves, and ends with the last of them.
+ * Identical calls of the same owner that are in flight at the same time share one ranking. The shared call has its own
+ * scope: it continues for those who wait when the first caller leaves, and ends with the last of them.
  */
 export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Layer<Rank> {
   const flights = new Map<string, Flight>();
@@ -33,7 +33,7 @@ export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Laye
         }),
         waiting: 0,
       };
-      // Everyone who waits is notified; if nobody waits any more, nobody needs to be.
+      // All waiting callers are notified; there may be none left.
       own.outcome.catch(() => undefined);
       flights.set(key, own);
       flight = own;

@@ -67,7 +67,7 @@ export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
       for (const { scope, outcome } of runners) {
         scope.end('lost');
         scope.release();
-        // How the loser ends matters to nobody; its own layers have counted it.
+        // The end of the loser is ignored; its own layers have counted it.
         outcome.catch(() => undefined);
       }
     }

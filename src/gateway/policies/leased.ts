@@ -1,7 +1,7 @@
 import type { ChannelHealth } from '../channels/health.js';
 import type { Attempt, Layer, Offer } from '../rank.js';
 
-/** Counts each outgoing call in and out of its channel's health. `onFree` is told when there may be room for another one. */
+/** Counts each outgoing call in and out of its channel's health. `onFree` is called when there may be room for another one. */
 export function leased(
   health: Pick<ChannelHealth, 'begin'>,
   now: () => number,

@@ -104,7 +104,7 @@ function suspectsOf(documents: Documents, room: number, may: typeof mayExceed): 
   return suspects;
 }
 
-/** Of the suspects those that may be longer; an image counts by tokens of its own. */
+/** Of the suspects those that may be longer; an image has its own count of tokens. */
 function longOnes(documents: Documents, suspects: readonly number[], room: number): number[] {
   return suspects.filter(
     (index) => mostTokens(documents.text(index, unitsBeyond(room)), room) > room,
@@ -116,7 +116,7 @@ function isSurelyLong(documents: Documents, index: number, room: number): boolea
   return text !== undefined && leastTokensOfJson(text.bytes, room) > room;
 }
 
-/** The documents, of which those at `long` have no more tokens than there is room for. */
+/** The documents, with those at `long` cut to the tokens that there is room for. */
 function cutOnes(documents: Documents, long: readonly number[], room: number): Documents {
   const texts = new Map<number, string>();
   for (const index of long) {

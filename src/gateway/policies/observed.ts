@@ -12,7 +12,7 @@ export function observed(observe: Observe, now: () => number): Layer<Attempt> {
       outcome = await next(offer, job);
       return outcome;
     } finally {
-      // Member by member: copied with a spread, objects of one shape get shapes of their own, which costs more than the rest.
+      // Member by member: copied with a spread, objects of one shape get separate shapes, which costs more than the rest.
       const [{ channelId, provider, tag }] = offer.servedBy;
       const failure = outcome?.kind === 'failed' ? outcome.failure : undefined;
       const record: AttemptRecord = {

@@ -88,7 +88,7 @@ export class Probing {
   }
 }
 
-/** What came of a request: a probe's ranking will do, but only one that nobody had to wait for, unless nothing else is left. */
+/** The result of a request: a probe's ranking will do, but only one that cost no waiting, unless nothing else is left. */
 async function firstRanking(
   usual: Promise<AttemptOutcome>,
   probes: readonly Promise<AttemptOutcome>[],

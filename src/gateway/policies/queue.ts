@@ -28,7 +28,7 @@ type Busy = Extract<NoRanking, { kind: 'busy' }>;
 
 /** Some changes are not reported: a switch, the end of a pause, a raised limit. This is how often someone looks again. */
 const LOOK_EVERY_MS = 50;
-/** Whoever is refused is told to come back no sooner than this. */
+/** The least `Retry-After` of a refusal. */
 const LEAST_RETRY_MS = 1_000;
 
 /**
@@ -52,7 +52,7 @@ export class Queue {
   /** `mostMs` is how long a request of the model may wait. */
   layer(mostMs: number): Layer<Rank> {
     return (next) => async (job) => {
-      // Nobody overtakes those who wait.
+      // New requests do not overtake those that wait.
       if ((this.#lines.get(job.model)?.waiters.size ?? 0) === 0) {
         const outcome = await next(job);
         if (busy(outcome) === undefined) return outcome;
@@ -92,7 +92,7 @@ export class Queue {
   /** How long a request of a key would wait if it came now. */
   #expectedMs(model: string, { waiters, speed }: Line, keyId: number): number {
     const { now, usualMs } = this.#options;
-    // The first in line has seen nobody leave.
+    // The first in line has not seen a place become free.
     if (waiters.size === 0) return usualMs(model);
     return speed.expectedMs(waiters.ahead(keyId), usualMs(model), now());
   }

@@ -71,7 +71,7 @@ export class ReplyCache {
   }
 }
 
-/** A ranking in memory of its own: what an upstream wrote lies among other replies, which would be kept with it. */
+/** A copy of a ranking: the upstream's bytes share memory with other replies, which would be kept with it. */
 function alone(ranking: Ranking): Ranking {
   const { written } = ranking;
   if (written?.kind !== 'rows') return ranking;

@@ -30,7 +30,7 @@ class Relay {
     return this.#offers.at(-1);
   }
 
-  /** Who is tried for a window that this one did not rank. */
+  /** The candidates for a window that this one did not rank. */
   after(offer: Offer): Offer | undefined {
     const known = this.#offers[this.#offers.indexOf(offer) + 1];
     if (known !== undefined) return known;
@@ -54,7 +54,7 @@ const MAX_LEARNED = 10_000;
 /**
  * Sends a list that exceeds its channel's limits in windows and merges them into the ranking that the channel itself would
  * have given: only where each score depends on one document alone. A window that is refused as too large is halved, and the
- * size that fits is remembered. A window that fails otherwise goes by itself to another channel of the same model, whose
+ * size that fits is remembered. A window that fails otherwise goes alone to another channel of the same model, whose
  * scores are comparable; if there is none, the attempt fails and the windows in flight end.
  */
 export function split({ parallel }: SplitOptions): Layer<Attempt> {
