@@ -24,7 +24,7 @@ function pairsOf(count: number): number {
   return (count * (count - 1)) / 2;
 }
 
-/** How many pairs are the same, where those that are stand beside each other. */
+/** How many pairs are the same, where equal ones are neighbours. */
 function tiedPairs(sorted: readonly number[], isSame: (i: number, j: number) => boolean): number {
   let [tied, run] = [0, 1];
   for (let at = 1; at <= sorted.length; at += 1) {
@@ -38,7 +38,7 @@ function tiedPairs(sorted: readonly number[], isSame: (i: number, j: number) => 
   return tied;
 }
 
-/** How many pairs stand in falling order. */
+/** How many pairs are in falling order. */
 function inversionsOf(values: readonly number[]): number {
   let [from, to] = [Float64Array.from(values), new Float64Array(values.length)];
   let inversions = 0;

@@ -1,7 +1,7 @@
 import type { Attention } from './attention.js';
 import { duration, percent } from './figures.js';
 
-/** What needs a look, in a sentence without its full stop. */
+/** A finding in a sentence, without its full stop. */
 export function attentionWords(thing: Attention): string {
   switch (thing.kind) {
     case 'requests_fail':

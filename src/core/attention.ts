@@ -46,7 +46,7 @@ export interface Seen {
   /** Whether the last of them is going on. */
   readonly isNow: boolean;
   readonly timeOf: (seconds: number) => string;
-  /** Whether people may register, while mails reach nobody. */
+  /** Whether people may register while no mail is delivered. */
   readonly unheardRegistration: boolean;
   /** Traffic of the last minutes. */
   readonly channels: readonly {
@@ -180,7 +180,7 @@ function unusableOf({ nodes }: Overview, whyOf: Reader['whyOf']): Seen['unusable
   return Array.from(found, ([name, why]) => ({ name, why }));
 }
 
-/** What was admitted in each step, and what of it failed. */
+/** Requests admitted in each step, and how many of them failed. */
 function minutesOf({
   series,
   start_timestamp: start,

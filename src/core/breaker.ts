@@ -95,7 +95,7 @@ export function ended(
         ? { state: 'open', untilMs: nowMs, openings: breaker.openings }
         : opened(breaker.openings + 1, breaker.sinceMs, rule);
     case 'open':
-      // A call from before the circuit opened tells nothing new.
+      // A call from before the circuit opened brings nothing new.
       return breaker;
   }
 }

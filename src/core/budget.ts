@@ -13,7 +13,7 @@ export const BUDGET_MEMBERS = {
     flag: 'budget <amount>',
     label: 'budget',
     title: 'Renewing budget in dollars',
-    hint: 'What may be spent in each period, besides any balance. Empty: no such limit.',
+    hint: 'The most that may be spent in each period, besides any balance. Empty: no such limit.',
     unset: 'none',
     help: 'The most that may be spent in each period, in units, whatever the balance; 0: no budget.',
   },

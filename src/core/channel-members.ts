@@ -237,7 +237,7 @@ export const CHANNEL_MEMBERS = {
   },
   /**
    * Whether a request that the upstream may have served may be sent again, at the risk of paying for it twice. Servers that
-   * bill nobody get it again in any case.
+   * do not bill get it again in any case.
    */
   retryUnsafe: {
     type: 'boolean',
@@ -246,7 +246,7 @@ export const CHANNEL_MEMBERS = {
     flag: 'retry-unsafe <true|false>',
     label: 'retry unsafe',
     title: 'Retry what the provider may have served already: it may charge twice',
-    help: 'Whether a request that was sent in full is sent again after its connection broke; it may be paid for twice. Servers that bill nobody always get it again.',
+    help: 'Whether a request that was sent in full is sent again after its connection broke; it may be paid for twice. Servers that do not bill always get it again.',
   },
   /** Seconds between health checks; 0: none; `undefined`: see `healthCheckMs` in `core/health-check.ts`. */
   healthCheckS: {
@@ -288,7 +288,7 @@ export type LimitName =
 /** One that each of its keys has for itself. */
 export type KeyLimitName = 'key_requests_per_minute' | 'key_tokens_per_minute';
 
-/** Whether each key of a channel has limits of its own. */
+/** Whether each key of a channel has its own limits. */
 export function limitsKeys({
   keyMaxConcurrency,
   keyRequestsPerMinute,

@@ -2,7 +2,7 @@ import type { Channel } from './channel.js';
 import type { ObservedScale, ProbeRanking } from './probe.js';
 
 /**
- * `certain`: it says so itself and ranks accordingly. `likely`: it ranks that way, and hardly any other provider fits.
+ * `certain`: it says so itself and ranks accordingly. `likely`: it ranks that way, and few other providers fit.
  * `possible`: one of several.
  */
 export const CERTAINTIES = ['certain', 'likely', 'possible'] as const;
@@ -21,7 +21,7 @@ export interface DiscoveredProvider {
 /** The names of the models that the server of a channel lists; empty where it lists none. */
 export type ListUpstreamModels = (channel: Channel) => Promise<readonly string[]>;
 
-/** What is known of a server before anything is sent. */
+/** Facts about a server before anything is sent. */
 export interface UnknownServer {
   readonly baseUrl: string;
   /** Named as providers name them; each provider gets those that it knows. */
@@ -41,7 +41,7 @@ export interface ProposedChannel {
   readonly settings: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What was found out about a server. */
+/** The findings about a server. */
 export interface Discovery {
   /** Best first. */
   readonly candidates: readonly DiscoveredProvider[];

@@ -116,7 +116,7 @@ const LIST_NAMES = [
   ...['hits', 'matches', 'results', 'result', 'points', 'data'],
 ];
 
-/** The list may lie a member deeper, and have a list for each of several queries, of which the first counts. */
+/** The list may lie a member deeper, and have a list for each of several queries; the first counts. */
 function listIn(members: Members): readonly unknown[] | undefined {
   for (const name of LIST_NAMES) {
     const value = members[name];
@@ -215,7 +215,7 @@ export interface Table {
   readonly head: readonly string[];
   readonly body: readonly (readonly string[])[];
   readonly text: number;
-  /** Goes in front of the text, on a line of its own. */
+  /** Goes in front of the text, on a separate line. */
   readonly title: number;
   readonly id: number;
   readonly label: number;

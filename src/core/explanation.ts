@@ -71,7 +71,7 @@ export interface Outgoing {
   readonly bodyBytes: number;
 }
 
-/** What would happen to a request right now. */
+/** The way that a request would take right now. */
 export interface Explanation extends ExplainedModel {
   /** The form that it is in; `undefined` if none has been recognised yet. */
   readonly dialect: string | undefined;
@@ -90,7 +90,7 @@ export interface Explanation extends ExplainedModel {
     readonly price: Price;
     /** By the model's price, as far as the request allows an estimate. */
     readonly estimated: number;
-    /** What is reserved until the real cost is known. */
+    /** The amount reserved until the real cost is known. */
     readonly reserved: number;
   };
 }

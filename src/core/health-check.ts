@@ -3,7 +3,7 @@ import type { ProbeReport } from './probe.js';
 import type { FaultKind } from './retry.js';
 
 /**
- * Servers that hold one model in memory and bill nobody. Excludes proxies, which may call a paid provider, and servers that
+ * Servers that hold one model in memory and do not bill. Excludes proxies, which may call a paid provider, and servers that
  * load a model on demand, which a check would keep awake.
  */
 const OWN_SERVERS: ReadonlySet<string> = new Set([
@@ -17,7 +17,7 @@ const OWN_SERVERS: ReadonlySet<string> = new Set([
 ]);
 const OWN_SERVER_CHECK_MS = 60_000;
 
-/** Consecutive failed checks after which a channel is left alone. */
+/** Consecutive failed checks after which a channel is paused. */
 export const FAILED_CHECKS_BELIEVED = 2;
 
 /** Time between the health checks of a channel; 0: none. */

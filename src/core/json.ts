@@ -26,7 +26,7 @@ export class Json {
   /** The parsed value; a list of rows may be `NumberRows`. */
   readonly value: unknown;
   readonly #parent: Json | undefined;
-  /** What was read from the parent: a member, the first of several, or an element; the root has a name instead. */
+  /** The step from the parent: a member, the first of several, or an element; the root has a name instead. */
   readonly #step: Step;
 
   constructor(value: unknown, step: Step = '$', parent?: Json) {

@@ -1,6 +1,6 @@
 import type { KeyLimitName } from './channel-members.js';
 
-/** How long a key is left alone. Times in milliseconds. */
+/** How long a key is paused. Times in milliseconds. */
 export interface KeyRule {
   /** Attempts at once with one key; 0: no limit. */
   readonly most: number;
@@ -9,7 +9,7 @@ export interface KeyRule {
   readonly longestMs: number;
 }
 
-/** Why a key rests: its account said so, or a limit of its own is used up. */
+/** Why a key is paused: its account said so, or its own limit is used up. */
 export type RestReason = 'busy' | KeyLimitName;
 
 /** What an attempt says about its key: it works, it must rest until a time, it is refused, or nothing. */

@@ -65,7 +65,7 @@ export class Lease {
     return this.#window;
   }
 
-  /** What is at hand. */
+  /** The amount at hand. */
   left(nowMs: number): number {
     return nowMs < this.#untilMs ? this.#left : 0;
   }

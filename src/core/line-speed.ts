@@ -12,7 +12,7 @@ export class LineSpeed {
   #count = 0;
   #sinceMs = 0;
 
-  /** A line has formed: what was seen before says nothing, since nobody had to wait. */
+  /** A line has formed: earlier observations do not count, since there was no waiting. */
   begin(nowMs: number): void {
     this.#count = 0;
     this.#sinceMs = nowMs;
@@ -24,7 +24,7 @@ export class LineSpeed {
     this.#count += 1;
   }
 
-  /** There was no place for the last one after all. */
+  /** The last one did not get a place after all. */
   undo(): void {
     this.#count = Math.max(0, this.#count - 1);
   }
@@ -36,7 +36,7 @@ export class LineSpeed {
   expectedMs(ahead: number, usualMs: number, nowMs: number): number {
     const turns = ahead + 1;
     const known = Math.min(this.#count, REMEMBERED);
-    // A line that stands still is no faster than that.
+    // A stalled line is not faster than that.
     if (this.#count < ENOUGH) return Math.max(turns * usualMs, nowMs - this.#sinceMs);
     if (turns < known) return nowMs - this.#timeOf(turns);
     const spanMs = nowMs - (this.#count > REMEMBERED ? this.#timeOf(known) : this.#sinceMs);

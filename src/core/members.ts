@@ -83,7 +83,7 @@ export function presentMembers<T extends MemberSpecs>(
   ) as Partial<MembersOf<T>>;
 }
 
-/** What is wrong with a value and what would be right; `undefined` if nothing is. */
+/** The mistake in a value and what would be right; `undefined` if there is none. */
 export function memberMistake(spec: MemberSpec, value: unknown): string | undefined {
   if (value === undefined && spec.default === undefined) return undefined;
   switch (spec.type) {

@@ -7,7 +7,7 @@ import { own } from './records.js';
 const PREFIX =
   /^(?:accounts\/fireworks\/models|azure_ai|bedrock|cohere|dashscope|deepinfra|fireworks(?:_ai)?|hosted_vllm|huggingface|infinity|isaacus|jina(?:_ai|ai)?|litellm_proxy|mixedbread(?:-ai)?|nvidia(?:_nim)?|ollama|openai|openrouter|pinecone|tei|together(?:_ai)?|vercel|vertex_ai|vllm|voyage(?:ai)?|watsonx|xinference|zeroentropy)\/(?=.)/i;
 
-/** What rerankers of vendors are called, which many clients name unless they are told otherwise. */
+/** Names of vendors' rerankers, which many clients send by default. */
 const OF_VENDOR =
   /(?:^|[/.])(?:amazon\.rerank|bce-reranker|bge-reranker|gte-rerank|jina-(?:reranker|colbert)|kanon|llama-(?:[\d.]+-)?nv-?rerankqa|ms-marco|mxbai-rerank|nv-rerank|ops-|pinecone-rerank|qwen3-(?:vl-)?reranker?|rerank-(?:\w+-)?v?\d|rerank-(?:english|lite|multilingual)|semantic-ranker|zerank)/i;
 

@@ -23,7 +23,7 @@ type RuleSpec = RuleText &
   );
 
 /**
- * What is done for a model besides trying its channels in turn, one row each. Settings, their defaults and the table in
+ * The rules of a model besides trying its channels in turn, one row each. Settings, their defaults and the table in
  * docs/configuration.md are generated from it; `gateway/plan.ts` reads it.
  */
 const MODEL_RULES = {
@@ -88,7 +88,7 @@ export const RULE_ROWS = Object.entries<RuleSpec>(MODEL_RULES).map(([name, spec]
   ...spec,
 }));
 
-/** The rules of a model that has none of its own. */
+/** The rules of a model without its own. */
 export const DEFAULT_RULES = Object.fromEntries(
   RULE_ROWS.map(({ name, default: value }) => [name, value]),
   // Each name has the default of its row, whose type is the rule's.

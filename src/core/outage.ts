@@ -31,7 +31,7 @@ const REFUSED_CREDENTIALS =
 
 /** The certain fault of a channel's account that a failure shows, whatever the request was; `undefined` if it shows none. */
 export function certaintyOf({ kind, status, message }: UpstreamFailure): OutageReason | undefined {
-  // Without a status nobody has refused anything.
+  // Without a status there was no refusal.
   if (kind !== 'misconfigured' || status === undefined) return undefined;
   if (status === 402 || NO_CREDIT.test(message)) return 'no_credit';
   if (status === 401) return 'credentials_refused';

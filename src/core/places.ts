@@ -1,4 +1,4 @@
-/** What a node asks the store for: places, each of which is one call in flight, of those that all nodes have together. */
+/** Places that a node asks the store for: each is one call in flight, and all nodes share them. */
 export interface PlacesAsk {
   readonly node: string;
   /** Calls in flight at once, on all nodes together. */
@@ -46,7 +46,7 @@ export function askPlaces(
   const taken = others.reduce((sum, { held }) => sum + held, 0);
   const waiting = others.filter(({ shortUntilMs }) => shortUntilMs > nowMs);
   const isShort = own !== undefined && own.shortUntilMs > nowMs;
-  // Whoever has a place has not been waiting.
+  // A node with a place has not been waiting.
   const sinceMs = isShort && own.held === 0 ? own.shortSinceMs : nowMs;
   const isNext = waiting.every(
     (other) =>
@@ -59,7 +59,7 @@ export function askPlaces(
     ...{ node, held: Math.max(may, used), untilMs: nowMs + forMs },
     ...(want > may
       ? { shortUntilMs: nowMs + SHORT_MS, shortSinceMs: sinceMs }
-      : // Who asks for nothing has still got nothing.
+      : // A node that asks for nothing still has nothing.
         want === 0 && isShort
         ? { shortUntilMs: own.shortUntilMs, shortSinceMs: sinceMs }
         : { shortUntilMs: 0, shortSinceMs: 0 }),

@@ -69,7 +69,7 @@ export function actualCost(price: Price, documentCount: number, usage: Usage): n
 /** Of a typical request: 25 documents of 200 tokens. */
 const TYPICAL_TOKENS = 5_000;
 
-/** What a typical request costs by a price: enough to tell which of several is lower. */
+/** The cost of a typical request by a price: enough to compare prices. */
 export function typicalCost(price: Price): number {
   return price.per === 'million_tokens' ? tokensCost(price.units, TYPICAL_TOKENS) : price.units;
 }

@@ -53,7 +53,7 @@ interface RowsAsBytes {
   readonly rows: readonly UpstreamRow[];
 }
 
-/** The scores of rows as the upstream wrote them; an empty text for one that is to be written anew. */
+/** The scores of rows as the upstream wrote them; an empty text for one that must be written again. */
 interface ScoresAsTexts {
   readonly kind: 'scores';
   readonly rows: readonly UpstreamRow[];
@@ -209,7 +209,7 @@ export function searchUnits(documentCount: number): number {
 }
 
 /**
- * What was used: the upstream's report if believable, otherwise an estimate. A count is believed up to a hundred times the
+ * The usage: the upstream's report if believable, otherwise an estimate. A count is believed up to a hundred times the
  * gateway's own estimate, so that a broken upstream cannot empty an account.
  */
 export function completeUsage(

@@ -30,7 +30,7 @@ export interface UpstreamFailure {
   readonly retryAfterMs?: number | undefined;
   /** Whether nothing of the request has left, so that it cannot have had any effect. */
   readonly unsent?: boolean;
-  /** Whether the same channel may get the request again after its connection broke: nobody pays for it twice, or may. */
+  /** Whether the same channel may get the request again after its connection broke: it is not paid for twice, or may be. */
   readonly repeatable?: boolean;
   /** Whether the channel had less time than it may take, because another one could answer. */
   readonly isEarly?: boolean;
@@ -52,9 +52,9 @@ export function faultOfStatus(status: number): FaultKind {
 export interface Fault {
   /** Whether another channel may be tried. */
   readonly failsOver: boolean;
-  /** What the caller is told if no channel is left. */
+  /** The caller's error if no channel is left. */
   readonly code: ErrorCode;
-  /** `cools`: the channel is left alone for a while. `fails`: it counts against the channel. */
+  /** `cools`: the channel is paused for a while. `fails`: it counts against the channel. */
   readonly health: 'none' | 'cools' | 'fails';
 }
 
@@ -84,7 +84,7 @@ const BUSY_WAIT_MS = 1_000;
 
 /**
  * How long to wait before the same channel is tried again: full jitter over a bound that doubles with each failure, or as
- * long as an overloaded channel asks for. `undefined` if the failure does not pass by itself, or if the wait would take more
+ * long as an overloaded channel asks for. `undefined` if the failure does not pass with time, or if the wait would take more
  * than half of the remaining time.
  */
 export function retryWaitMs(

@@ -62,7 +62,7 @@ export function takeShare(
       : leftMs;
   return {
     next: last,
-    // What rounding added is no wait.
+    // Rounding is not a wait.
     answer: {
       kind: 'refused',
       retryAfterMs: Math.max(1, Math.ceil(Math.min(waitMs, leftMs) - ROUNDING_MS)),

@@ -1,13 +1,13 @@
 /**
  * A clock that starts at the time of day and then advances steadily, so that a wait lasts as long as intended even if the
- * machine's clock is set meanwhile. `elapsed` counts milliseconds on a clock that nobody sets.
+ * machine's clock is set meanwhile. `elapsed` counts milliseconds on a clock that cannot be set.
  */
 export function steadyClock(now: () => number, elapsed: () => number): () => number {
   const offsetMs = now() - elapsed();
   return () => offsetMs + elapsed();
 }
 
-/** Timers count whole milliseconds of a clock of their own: they end up to one early by others. */
+/** Timers count whole milliseconds of their own clock: they end up to one early by others. */
 const EARLY_MS = 1;
 
 /** Resolves when so many milliseconds have passed by each clock, never before. */

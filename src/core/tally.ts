@@ -1,4 +1,4 @@
-/** What is added up over requests or attempts, in the order in which it is stored. */
+/** The sums over requests or attempts, in the order in which they are stored. */
 export const SUMS = [
   'requests',
   'failed',

@@ -1,6 +1,6 @@
 /**
  * Only a model's tokenizer knows how many tokens a text has. These are bounds by script, taken from the vocabularies of
- * rerankers, embedding and chat models: a lower bound to tell what cannot fit, and an upper bound to tell what surely does.
+ * rerankers, embedding and chat models: a lower bound finds texts that cannot fit, an upper bound those that surely do.
  */
 
 interface Bounds {
@@ -101,7 +101,7 @@ function hundredthsOf(text: string, end: number, enough: number): number {
   return total;
 }
 
-/** The same for a text that came as a JSON string, of which nothing is decoded. */
+/** The same for a text that came as a JSON string, without decoding it. */
 export function leastTokensOfJson(json: Buffer, upTo = Infinity): number {
   return Math.floor(hundredthsIn(json, beyond(upTo)) / 100);
 }
@@ -154,7 +154,7 @@ function unitAt(json: Buffer, at: number, byte: number): number {
   return unit;
 }
 
-/** Units of a text that surely have more tokens than this: nobody has to look further. */
+/** Units of a text that surely have more tokens than this: the rest need not be read. */
 export function unitsBeyond(tokens: number): number {
   return Math.ceil(tokens / SPACE.most) + 1;
 }

@@ -1,4 +1,4 @@
-/** What a receiver is told about one change, once per node that sees it. */
+/** The report of one change, once per node that sees it. */
 export interface Alert {
   readonly type:
     'channel.circuit_opened' | 'channel.circuit_closed' | 'channel.disabled' | 'channel.returned';
@@ -30,7 +30,7 @@ export function alertBody(alert: Alert, id: string, node: string, atMs: number):
   });
 }
 
-/** What is signed: a receiver that also checks id and time is not fooled by a copy. */
+/** The signed text: a receiver that also checks id and time is not fooled by a copy. */
 export function signedText(id: string, atMs: number, body: string): string {
   return `${id}.${Math.floor(atMs / 1_000)}.${body}`;
 }

@@ -92,7 +92,7 @@ function objectPart(item: unknown, index: number): DocumentPart {
   return { text: whole, source: whole };
 }
 
-/** Objects, of which those without a text are ranked by all that they have. */
+/** Objects; those without a text are ranked by all their members. */
 const OBJECTS: WantedList = {
   lists: VALUES,
   elements: 'objects',

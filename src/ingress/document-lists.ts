@@ -57,7 +57,7 @@ export function findDocuments(
   }
   checkCount(list.count, request.maxDocuments, list.place.name);
   const parsed = (): Documents => {
-    // What is wrong with one is known before all have been parsed.
+    // A mistake in one is reported before all have been parsed.
     for (const { item, index } of request.body.odd(wanted))
       wanted.read(item, index, list.place.name);
     return parsedDocuments(request, wanted);

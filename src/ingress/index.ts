@@ -161,7 +161,7 @@ export function dialectOf(
   );
 }
 
-/** The dialect of the path, unless the body has no list of its own but that of a guest. */
+/** The dialect of the path, unless the body lacks its list and has that of a guest. */
 function byList(
   dialects: readonly IngressDialect[],
   host: IngressDialect,

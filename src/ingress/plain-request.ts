@@ -3,7 +3,7 @@ import type { Asked, ParsedRerank } from './dialect.js';
 import { checkQuery, modelOf, stringsIn, topOf } from './read.js';
 
 /**
- * What a plain form asks for: a ranking of a list of strings, of which at most `top` rows return, without their documents and
+ * The request of a plain form: a list of strings to rank, at most `top` rows in return, without their documents and
  * with no options unless `more` says otherwise. The query is judged before the documents are found.
  */
 export function plainRequest<Kept = undefined>(

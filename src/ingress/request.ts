@@ -13,7 +13,7 @@ export type Members = Readonly<Record<string, unknown>>;
  */
 const LIMITS = { depth: 256, values: 500_000, members: 50_000 };
 
-/** A request whose body is there, of which no more is parsed than its dialect needs. */
+/** A request with its body, parsed only as far as its dialect needs. */
 export class IngressRequest {
   readonly body: OpenBody;
   readonly headers: RequestHeaders;

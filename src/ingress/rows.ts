@@ -10,7 +10,7 @@ import { scoreTexts } from './write.js';
 /** How documents are shown in rows: under which name, and whether by their texts alone. */
 type Shown = NonNullable<Parameters<Documents['echoes']>[2]>;
 
-/** What a form writes of a row: an object of these two. */
+/** A row as a form writes it: an object of these two. */
 export type RowText = (index: number, score: string) => string;
 
 /** A row as the main contract and many others have it. */

@@ -129,7 +129,7 @@ const compatible = {
   profile: { ...profile, documents: { objects: false, images: { default: false } } },
   exampleModels: ['qwen3-rerank', 'qwen3.7-text-rerank'],
   notes: [
-    'The path is compatible-api/v1/reranks, in the plural: there is no rerank under compatible-mode.',
+    'The path is compatible-api/v1/reranks, in the plural: compatible-mode does not have a rerank.',
   ],
 } as const satisfies Partial<HttpProvider>;
 

@@ -45,7 +45,7 @@ function readScore(value: unknown, unscored: Unscored): number | undefined {
 
 /**
  * Rows of scores by position: the n-th score belongs to the n-th document. With `count`, the number of documents sent, any
- * other number of scores is refused, since there is no telling which are missing.
+ * other number of scores is refused, because the missing ones are unknown.
  */
 export function readPositional(list: Json, count?: number): UpstreamRow[] {
   const scores = list.array();
@@ -140,7 +140,7 @@ export function objectsOf(documents: Documents, key = 'text'): JsonBody {
   return contentsOf(documents, ({ text, image }) => ({ [key]: text, image }));
 }
 
-/** What `write` makes of the text and the image of each, of which one may be absent. */
+/** The result of `write` for the text and the image of each; one of them may be absent. */
 export function contentsOf(
   documents: Documents,
   write: (content: { readonly text?: JsonFragment; readonly image?: JsonFragment }) => JsonBody,
@@ -182,7 +182,7 @@ export function imageUrl(image: JsonFragment): JsonFragment {
   return JsonFragment.joined([`"data:${type};base64,`, json.subarray(1)]);
 }
 
-/** Of an image, as JSON: enough of it to tell what it is. */
+/** The beginning of an image, as JSON, which shows its kind. */
 const BEGINNING_BYTES = 16;
 
 /** Whether a text, as JSON, is there and has nothing in it. */

@@ -48,7 +48,7 @@ export const dockerModelRunner = defineProvider({
   },
   exampleModels: ['ai/bge-reranker-v2-m3'],
   notes: [
-    'The base URL is just the host: there is no rerank under /v1 or /engines/v1.',
+    'The base URL is just the host: /v1 and /engines/v1 do not have a rerank.',
     'The first call of a model loads it, which may take minutes: give the channel a generous timeout.',
   ],
 });

@@ -77,7 +77,7 @@ export const elastic = defineProvider({
   notes: [
     'The upstream name of the model is the inference id.',
     'A cluster ends a rerank after 30 s, whatever the timeout of the channel, unless the setting timeout says more.',
-    "Elastic's own inference service also ranks images, in a form of its own, which is not sent: images are ranked elsewhere.",
+    "Elastic's own inference service also ranks images, in a different form, which is not sent: images are ranked elsewhere.",
     'Scores, their scale and the limits are those of the service behind the inference id; the profile is that of the built-in one.',
   ],
 });

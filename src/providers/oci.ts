@@ -69,7 +69,7 @@ export const oci = defineProvider({
   exampleModels: ['ocid1.generativeaiendpoint.oc1.us-chicago-1.your-endpoint'],
   notes: [
     'Rerank models (Rerank 3.5, Rerank 4 Pro and Fast) run only on dedicated AI clusters: name the OCID of an endpoint.',
-    'Any other name is sent as an on-demand model, of which Oracle has none for reranking today; its pages spell them cohere.rerank.v3-5.',
-    'The sovereign and government realms have hosts of their own (oraclecloud.eu, oraclegovcloud.uk): set the base URL.',
+    'Any other name is sent as an on-demand model; Oracle has none for reranking today. Its pages spell them cohere.rerank.v3-5.',
+    'The sovereign and government realms have other hosts (oraclecloud.eu, oraclegovcloud.uk): set the base URL.',
   ],
 });

@@ -102,7 +102,7 @@ export const pinecone = defineProvider({
   },
   exampleModels: ['bge-reranker-v2-m3', 'cohere-rerank-4-fast'],
   notes: [
-    'cohere-rerank-3.5 is retired: since August 2026 its name is answered by cohere-rerank-4-fast, whose scores differ, so set thresholds anew. It counts a document of more than about 500 tokens as several; max_tokens_per_doc limits that.',
+    'cohere-rerank-3.5 is retired: since August 2026 its name is answered by cohere-rerank-4-fast, whose scores differ, so set thresholds again. It counts a document of more than about 500 tokens as several; max_tokens_per_doc limits that.',
     'A free plan has a quota per model and month; beyond it the answer is 429, and waiting does not help.',
   ],
 });

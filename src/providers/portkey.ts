@@ -89,7 +89,7 @@ export const portkeyHosted = defineProvider({
   profile: { ...HOSTED, sorted: false, echo: 'optional', blanks: 'as_space' },
   exampleModels: ['@cohere/rerank-v3.5', '@voyage/rerank-2.5'],
   notes: [
-    'The model names the provider as it is called at Portkey, as @name/model; for Bedrock the whole ARN stands behind it.',
+    'The model names the provider as it is called at Portkey, as @name/model; for Bedrock the whole ARN follows it.',
     'Scores and limits are those of the provider behind the model.',
   ],
 });

@@ -170,7 +170,7 @@ const MAX_VALUES = 20_000;
 /** Values of a row: some servers return its document, which may be an object. */
 const MAX_VALUES_PER_ROW = 100;
 
-/** How much of a large text in an error is told from: more than a message has. */
+/** How much of a large text in an error is searched: more than a message has. */
 export const MESSAGE_BYTES = 8_192;
 
 interface ParsedReply {
@@ -180,7 +180,7 @@ interface ParsedReply {
   readonly rows: NumberRows | undefined;
 }
 
-/** @param count how many documents it ranks; absent if it is one of several replies, of which none has rows. */
+/** @param count how many documents it ranks; absent if it is one of several replies, none with rows. */
 function parse(raw: RawReply, count?: number): ParsedReply {
   const values = count === undefined ? Infinity : MAX_VALUES + count * MAX_VALUES_PER_ROW;
   const bytes = raw.bytes ?? Buffer.from(raw.text);
@@ -205,7 +205,7 @@ export function readErrorMessage({ json, text }: Pick<UpstreamReply, 'json' | 't
   return BROKEN_JSON.test(text) ? '' : cleanMessage(withoutTags(text));
 }
 
-/** JSON that is cut off or malformed is no sentence, and may hold documents, which do not belong into a log. */
+/** JSON that is cut off or malformed is not a sentence, and may hold documents, which must not be logged. */
 const BROKEN_JSON = /^\s*[[{]\s*["[{]/;
 
 function findMessage(json: Json, nesting = 0): string | undefined {

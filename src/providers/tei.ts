@@ -124,5 +124,5 @@ export const ascendTei = defineProvider({
   title: 'Ascend TEI (MindIE)',
   baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
-  notes: [BATCH_NOTE, 'MindIE has no rerank route of its own; the image mis-tei beside it has.'],
+  notes: [BATCH_NOTE, 'MindIE itself has no rerank route; its companion image mis-tei has one.'],
 });

@@ -6,7 +6,7 @@ import { bearer, defineProvider, optionalTextSetting, type UpstreamReply } from 
 import { signForVolcengine } from './signing/volcengine.js';
 import { VOLCENGINE_CREDENTIALS, volcengineFault, volcengineMistakes } from './volcengine.js';
 
-/** The data plane names its errors; there is no list of the names, so they are judged by the words in them. */
+/** The data plane names its errors but does not list the names, so they are judged by the words in them. */
 const NAMED_FAULTS: readonly (readonly [RegExp, FaultKind])[] = [
   [/unauthor|forbidden|denied|signature|auth|notfound|notexist|arrear|unpaid/i, 'misconfigured'],
   [/ratelimit|quota|throttl|toomany|overload|busy/i, 'busy'],

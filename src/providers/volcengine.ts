@@ -115,7 +115,7 @@ export const volcengine = defineProvider({
   notes: [
     'Requests are signed with an access key; whether a plain API key is taken as well is not documented.',
     'Images are only addresses (http, https or tos): base64 is refused, and the request goes to another provider.',
-    'Other regions and BytePlus have hosts of their own: set the base URL, region and service together.',
+    'Other regions and BytePlus have other hosts: set the base URL, region and service together.',
   ],
 });
 

@@ -230,7 +230,7 @@ function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools
   }
   const order = texts.map((_, index) => index);
   const tokens: (number | undefined)[] = [];
-  // A single passage is already in order; there is no need to ask a model.
+  // A single passage is already in order, without asking a model.
   for (let end = order.length; order.length > 1; end -= stride) {
     const start = Math.max(0, end - windowSize);
     const window = order.slice(start, end);

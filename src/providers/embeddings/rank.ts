@@ -181,7 +181,7 @@ function embed(
   );
 }
 
-/** Texts of one call, by their numbers, behind the query if that is among them. */
+/** Texts of one call, by their numbers, after the query if that is among them. */
 interface Batch {
   readonly query: EmbeddedText | undefined;
   readonly texts: number[];

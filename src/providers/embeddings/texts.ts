@@ -13,7 +13,7 @@ export interface TextLimits {
   readonly batchBytes?: number;
   /** Tokens of one text, if a longer one is refused; absent if the API cuts texts itself. */
   readonly textTokens?: ByModel<number>;
-  /** The same in characters: counted as UTF-16 units, of which a text has at least as many as characters. */
+  /** The same in characters: counted as UTF-16 units; a text has at least as many of them as characters. */
   readonly textCharacters?: (model: string) => number | undefined;
 }
 
@@ -33,7 +33,7 @@ function mostOf({ textTokens, textCharacters }: TextLimits, call: UpstreamCall):
   };
 }
 
-/** What is sent of a document that is too long. */
+/** The part of a too long document that is sent. */
 interface CutText {
   readonly json: JsonFragment;
   /** In UTF-8. */
@@ -70,7 +70,7 @@ export class DistinctTexts {
   readonly #most: Most;
   /** The units of a text that are looked at, where it may have to be cut. */
   readonly #units: number;
-  /** What stands before each text, as JSON from the quote on. */
+  /** The prefix of each text, as JSON after its opening quote. */
   readonly #head: Buffer | undefined;
   readonly #prefix: string;
   /** The documents that are cut. */
@@ -92,7 +92,7 @@ export class DistinctTexts {
     this.#sizes = api.batchBytes === undefined ? undefined : new Float64Array(count);
   }
 
-  /** Finds them; with keys by which they can be told from all that any model and settings embed, if they are `remembered`. */
+  /** Finds them; with keys that are unique over all models and settings, if they are `remembered`. */
   *find(areRemembered: boolean): Pauses<undefined> {
     const known = new Map<string, number>();
     let bytes = 0;
@@ -157,7 +157,7 @@ export class DistinctTexts {
     return before + Buffer.byteLength(this.#call.documents.text(index));
   }
 
-  /** A key by which texts are told apart: among those of one call, or among all that any model and settings embed. */
+  /** A key that identifies a text: within one call, or over all models and settings. */
   #keyOf(index: number, cut: CutText | undefined, isRemembered: boolean): string {
     const { model, settings } = this.#call;
     const json = usuallyWritten(cut?.json.bytes ?? jsonOf(this.#call, index));
@@ -176,7 +176,7 @@ export class DistinctTexts {
 /** How much is gone through before others get a turn, and what a text counts for beside its bytes. */
 const BYTES_PER_TURN = 262_144;
 const TEXT_BYTES = 128;
-/** What is longer is told apart by its hash. */
+/** Longer texts are identified by their hash. */
 const SHORT_BYTES = 512;
 
 function jsonOf({ documents }: UpstreamCall, index: number): Buffer {
@@ -193,7 +193,7 @@ function isUsual(part: Buffer): boolean {
   return !part.includes(BACKSLASH) || !(part.includes(HEXADECIMAL) || part.includes(SLASH));
 }
 
-/** What is between the quotes of a JSON string, as `JSON.stringify` would write it: the same text has one spelling. */
+/** The part between the quotes of a JSON string, as `JSON.stringify` would write it: the same text has one spelling. */
 function usuallyWritten(json: Buffer): Buffer {
   if (isUsual(json)) return json.subarray(1, -1);
   return Buffer.from(JSON.stringify(JSON.parse(json.toString('utf8')))).subarray(1, -1);
