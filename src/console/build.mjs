@@ -62,7 +62,7 @@ const shellInOnePiece = {
 };
 
 const settings = {
-  entryPoints: [path.join(source, 'main.tsx')],
+  entryPoints: [path.join(source, 'main.tsx'), path.join(source, 'pages.css')],
   outdir: assets,
   bundle: true,
   format: 'esm',
@@ -110,12 +110,14 @@ function write({ outputFiles, metafile }) {
   const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) =>
     entryPoint?.endsWith('main.tsx'),
   );
+  const ofPages = Object.keys(metafile.outputs).find((name) => /\/pages-\w+\.css$/.test(name));
   const script = path.basename(entry[0]);
   const style = path.basename(entry[1].cssBundle);
   const page = fs
     .readFileSync(path.join(source, 'index.html'), 'utf8')
     .replace('{{script}}', `assets/${script}`)
     .replace('{{style}}', `assets/${style}`)
+    .replace('{{pages}}', `assets/${path.basename(ofPages)}`)
     .replace(
       '{{chunks}}',
       chunksOf(metafile.outputs, entry[0])

@@ -34,13 +34,27 @@ export function faultWords(kind: string): string {
   return (faultKinds as Readonly<Record<string, string | undefined>>)[kind] ?? kind;
 }
 
-/** Loads a page together with the words that it needs in addition to those of the shell. */
+let styles: Promise<unknown> | undefined;
+
+/** Turns on the style sheet of the pages, which `index.html` names as disabled; resolves once it is there. */
+function pageStyles(): Promise<unknown> {
+  return (styles ??= new Promise((resolve, reject) => {
+    const sheet = document.querySelector<HTMLLinkElement>('link[disabled]');
+    if (sheet === null) throw new Error('the page names no style sheet of the pages');
+    sheet.onload = resolve;
+    sheet.onerror = reject;
+    sheet.disabled = false;
+  }));
+}
+
+/** Loads a page together with the words and styles that it needs in addition to those of the shell. */
 export async function withWords<T>(page: Promise<T>): Promise<T> {
   const [loaded, words] = await Promise.all([
     page,
     settings.get().language === 'zh'
       ? import('./words/zh-pages.js').then(({ zhPages }) => zhPages)
       : import('./words/en-pages.js').then(({ enPages }) => enPages),
+    pageStyles(),
   ]);
   ofPages = words;
   return loaded;
