@@ -101,8 +101,4 @@ export interface ChannelStore {
    * longer has, counts as no version at all.
    */
   syncNode(report: NodeReport): Promise<ChannelNews>;
-  /** The oldest version reported by any live node, or `undefined` if there is no live node. */
-  oldestNodeVersion(nowMs: number): Promise<number | undefined>;
-  /** Removes a node that is stopping from the list. */
-  forgetNode(nodeId: string): Promise<void>;
 }

@@ -60,4 +60,8 @@ export interface NodeStore {
   describeNode(about: NodeAbout, keepMs: number): Promise<void>;
   /** Gateways that report, and those that have stopped reporting without signing off, ordered by id. */
   listNodes(nowMs: number): Promise<readonly NodeState[]>;
+  /** The oldest version reported by any live node, or `undefined` if there is no live node. */
+  oldestNodeVersion(nowMs: number): Promise<number | undefined>;
+  /** Removes a node that is stopping from the list. */
+  forgetNode(nodeId: string): Promise<void>;
 }

@@ -1,13 +1,13 @@
 import { GatewayError } from '../../core/errors.js';
 import type { Secret } from '../../core/secret.js';
-import type { ChannelNews, ChannelSnapshot, ChannelStore } from '../../store/store.js';
+import type { ChannelNews, ChannelSnapshot, ChannelStore, NodeStore } from '../../store/store.js';
 import type { Observe } from '../events.js';
 import type { Freshness } from '../rank.js';
 import type { Route } from './route.js';
 import { NO_CHANNELS, routingTableOf, type PlanOf, type RoutingTable } from './routing-table.js';
 
 export interface ChannelTableDeps {
-  readonly store: ChannelStore;
+  readonly store: ChannelStore & Pick<NodeStore, 'forgetNode'>;
   /** Credentials of the channels that the configuration declares, by channel name. */
   readonly declared: ReadonlyMap<string, Readonly<Record<string, Secret>>>;
   readonly observe: Observe;

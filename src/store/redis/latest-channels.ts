@@ -4,7 +4,7 @@ import {
   switchOf,
   type StoredChannel,
   type StoredChannels,
-} from './channel-records.js';
+} from '../channel-records.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 

@@ -5,6 +5,7 @@ import type { Keys } from './keys.js';
 import { pairsOf, run, SCRIPTS } from './scripts.js';
 
 export function openNodes(connection: Connection, keys: Keys): NodeStore {
+  const { client, answer } = connection;
   /** The notes of nodes in a hash, by node id, without expired ones. */
   function notes<T>(
     key: string,
@@ -37,6 +38,16 @@ export function openNodes(connection: Connection, keys: Keys): NodeStore {
         version: versions.get(nodeId),
         about: told.get(nodeId),
       }));
+    },
+
+    async oldestNodeVersion(nowMs) {
+      const versions = [...(await notes(keys.channelNodes, nowMs, versionOf)).values()];
+      return versions.length === 0 ? undefined : Math.min(...versions);
+    },
+
+    async forgetNode(nodeId) {
+      await answer(client.hdel(keys.channelNodes, nodeId));
+      await answer(client.hdel(keys.nodesAbout, nodeId));
     },
   };
 }

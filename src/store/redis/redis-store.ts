@@ -1,8 +1,10 @@
 import type { Store } from '../store.js';
+import { channelStore } from '../channel-store.js';
 import type { Vault } from '../vault.js';
 import { openAccounts } from './accounts.js';
 import { openAdmission } from './admission.js';
 import { openChannels } from './channels.js';
+import { openEncryption } from './encryption.js';
 import { connectRedis } from './connection.js';
 import { createKeys } from './keys.js';
 import { openDuties } from './duties.js';
@@ -54,11 +56,14 @@ export async function openRedisStore({
   });
   const keys = createKeys(prefix);
   const { flush, ...admission } = openAdmission(connection, keys);
+  const channels = openChannels(connection, keys);
   return {
     ...admission,
     ...openTokens(connection, keys),
     ...openUsers(connection, keys),
-    ...openChannels(connection, keys, vault),
+    ...channelStore(channels.backend, vault),
+    ...channels.watched,
+    ...openEncryption(connection, keys),
     ...openRedemption(connection, keys),
     ...openSessions(connection, keys),
     ...openAccounts(connection, keys),

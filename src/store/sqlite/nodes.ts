@@ -13,6 +13,13 @@ export function openNodes(database: Database): NodeStore {
     'SELECT id, about FROM nodes_about WHERE expires_at_ms > ?',
   );
 
+  const oldest = database.prepare<{ readonly version: number | null }>(
+    'SELECT min(version) AS version FROM nodes WHERE expires_at_ms > ?',
+  );
+  const remove = ['nodes', 'nodes_about'].map((table) =>
+    database.prepare<never>(`DELETE FROM ${table} WHERE id = ?`),
+  );
+
   return {
     describeNode: (about, keepMs) =>
       database.write(() => {
@@ -31,6 +38,13 @@ export function openNodes(database: Database): NodeStore {
           version: live.get(nodeId),
           about: known.get(nodeId),
         }));
+      }),
+
+    oldestNodeVersion: (nowMs) => database.read(() => oldest.get(nowMs)?.version ?? undefined),
+
+    forgetNode: (nodeId) =>
+      database.write(() => {
+        for (const statement of remove) statement.run(nodeId);
       }),
   };
 }

@@ -1,8 +1,10 @@
 import type { Store } from '../store.js';
+import { channelStore } from '../channel-store.js';
 import type { Vault } from '../vault.js';
 import { openAccounts } from './accounts.js';
 import { openAdmission } from './admission.js';
 import { openChannels } from './channels.js';
+import { openEncryption } from './encryption.js';
 import { openDuties } from './duties.js';
 import { openExamples } from './examples.js';
 import { openReplies } from './replies.js';
@@ -43,14 +45,16 @@ export function openSqliteStore({
 }: SqliteStoreOptions): Store {
   const database = openDatabase(file, busyTimeoutMs);
   const reservations = openReservations(database);
-  const channels = openChannels(database, vault, pollMs);
+  const channels = openChannels(database, pollMs);
   const answer = database.prepare<{ readonly version: number }>(
     'SELECT version FROM channels_version',
   );
   return {
     ...openAdmission(database, reservations),
     ...openTokens(database, reservations),
-    ...channels.store,
+    ...channelStore(channels.backend, vault),
+    ...channels.watched,
+    ...openEncryption(database),
     ...openUsers(database, reservations),
     ...openRedemption(database),
     ...openSessions(database),

@@ -2,7 +2,14 @@ import { credentialsIn, credentialsText, inParts, lockedChannel } from '../../mo
 import { IMPORT_STATE, type MovedRow } from '../../moving.js';
 import { openCredentials, type Vault } from '../../vault.js';
 import { versionAfter } from '../../version.js';
-import { storedChannelOf, switchOf, type StoredChannel } from '../channel-records.js';
+import {
+  columnsOf,
+  storedChannelOf,
+  storedFrom,
+  switchOf,
+  type ChannelColumns,
+  type StoredChannel,
+} from '../../channel-records.js';
 import { fieldsFrom, memberOf, rowOf, type FieldSpec, type Moved, type Mover } from './rows.js';
 
 const EXAMPLE: readonly FieldSpec[] = [
@@ -121,21 +128,13 @@ export function movedSettings({
 }
 
 function channelRow(vault: Vault, id: number, stored: StoredChannel): MovedRow {
-  const { name, tag, status, declaredStatus, origin, sealed, ...definition } = stored;
-  const { credentials, locked } = openCredentials(vault, sealed);
-  if (locked) throw lockedChannel(name);
-  return {
-    ...{ id, name, tag: tag ?? null, status, declared_status: declaredStatus ?? null, origin },
-    credentials: credentialsText(credentials),
-    definition: JSON.stringify(definition),
-  };
+  const { credentials, locked } = openCredentials(vault, stored.sealed);
+  if (locked) throw lockedChannel(stored.name);
+  return { id, ...columnsOf(stored), credentials: credentialsText(credentials) };
 }
 
-function channelRecord(vault: Vault, row: MovedRow): string {
-  const { name, tag, status, declared_status: declaredStatus, origin, credentials } = row;
-  return JSON.stringify({
-    ...(JSON.parse(String(row.definition)) as object),
-    ...{ name, tag: tag ?? undefined, status, declaredStatus: declaredStatus ?? undefined, origin },
-    sealed: vault.seal(credentialsIn(credentials)),
-  });
+function channelRecord(vault: Vault, { id: _, ...row }: MovedRow): string {
+  const sealed = vault.seal(credentialsIn(row.credentials));
+  // The rows of channels are made of their columns.
+  return JSON.stringify({ ...storedFrom(row as ChannelColumns), sealed });
 }

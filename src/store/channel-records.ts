@@ -1,14 +1,15 @@
-import { CHANNEL_DEFAULTS } from '../../core/channel-members.js';
+import { CHANNEL_DEFAULTS } from '../core/channel-members.js';
 import {
   CHANNEL_AUTO_DISABLED,
   statusOnceDeclared,
   type Channel,
   type ChannelStatus,
   type TagSwitch,
-} from '../../core/channel.js';
-import { canonicalJson } from '../../core/records.js';
-import type { ChannelChange, ChannelSnapshot, DeclaredChannel } from '../store.js';
-import { openCredentials, type Vault } from '../vault.js';
+} from '../core/channel.js';
+import { canonicalJson } from '../core/records.js';
+import type { ChannelSnapshot, DeclaredChannel } from './channels.js';
+import type { MovedRow } from './moving.js';
+import { openCredentials, type Vault } from './vault.js';
 
 /** A channel as it is stored: without its id, and with sealed credentials. */
 export type StoredChannel = Omit<Channel, 'id' | 'credentials'> & {
@@ -24,13 +25,6 @@ export interface StoredChannels {
   readonly switches: ReadonlyMap<string, TagSwitch>;
 }
 
-/** A change with its credentials sealed, which is slow and need not be repeated if another change was faster. */
-export interface SealedChange {
-  readonly id: number;
-  readonly change: ChannelChange;
-  readonly sealed: string | undefined;
-}
-
 /** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */
 export function storedChannelOf(record: string): StoredChannel {
   const stored = JSON.parse(record) as StoredChannel;
@@ -38,21 +32,39 @@ export function storedChannelOf(record: string): StoredChannel {
   return { ...CHANNEL_DEFAULTS, ...stored, baseUrl, tag, sealed, declaredStatus };
 }
 
+/** A stored channel by the columns of the embedded store; members without a column are in `definition`, as JSON. */
+export interface ChannelColumns extends MovedRow {
+  readonly name: string;
+  readonly tag: string | null;
+  readonly status: ChannelStatus;
+  readonly declared_status: ChannelStatus | null;
+  readonly origin: Channel['origin'];
+  readonly credentials: string | null;
+  readonly definition: string;
+}
+
+export function columnsOf(stored: StoredChannel): ChannelColumns {
+  const { name, tag, status, declaredStatus, origin, sealed, ...definition } = stored;
+  return {
+    ...{ name, tag: tag ?? null, status, declared_status: declaredStatus ?? null, origin },
+    ...{ credentials: sealed ?? null, definition: JSON.stringify(definition) },
+  };
+}
+
+export function storedFrom(columns: ChannelColumns): StoredChannel {
+  const { name, status, origin } = columns;
+  const definition = JSON.parse(columns.definition) as StoredChannel;
+  return {
+    ...{ ...CHANNEL_DEFAULTS, ...definition, baseUrl: definition.baseUrl },
+    ...{ name, status, origin, tag: columns.tag ?? undefined },
+    sealed: columns.credentials ?? undefined,
+    declaredStatus: columns.declared_status ?? undefined,
+  };
+}
+
 export function switchOf(record: string): TagSwitch {
   const stored = JSON.parse(record) as TagSwitch;
   return { ...stored, reason: stored.reason, changedBy: stored.changedBy };
-}
-
-export function changed(before: StoredChannel, { change, sealed }: SealedChange): StoredChannel {
-  const { credentials, ...rest } = change;
-  return { ...before, ...rest, sealed: credentials === undefined ? before.sealed : sealed };
-}
-
-export function isTaken(channels: StoredChannels['channels'], name: string, id: number): boolean {
-  for (const [otherId, channel] of channels) {
-    if (channel.name === name && otherId !== id) return true;
-  }
-  return false;
 }
 
 /** What was opened stays the same object as long as its record and its version are the same. */
@@ -98,19 +110,21 @@ export function openedBy(vault: Vault): Opened {
   };
 }
 
-/** What must change so that the channels of the configuration are the declared ones. */
-export interface Declared {
-  readonly added: readonly StoredChannel[];
-  readonly replaced: ReadonlyMap<number, StoredChannel>;
-  readonly gone: readonly number[];
-  /** Names that channels of origin `store` have. */
-  readonly taken: readonly string[];
+/** What is to be written: new channels, records in place of others, and ids of channels to delete. */
+export interface ChannelEdits {
+  readonly added?: readonly StoredChannel[];
+  readonly replaced?: ReadonlyMap<number, StoredChannel>;
+  readonly gone?: readonly number[];
 }
 
+/**
+ * What must change so that the channels of the configuration are the declared ones, and the names of those that channels of
+ * origin `store` have.
+ */
 export function declared(
   { channels: stored }: StoredChannels,
   channels: readonly DeclaredChannel[],
-): Declared {
+): Required<ChannelEdits> & { readonly taken: readonly string[] } {
   const byName = new Map([...stored].map(([id, channel]) => [channel.name, { id, channel }]));
   const wanted = new Set(channels.map(({ name }) => name));
   const added: StoredChannel[] = [];
