@@ -50,12 +50,19 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
   const pendingSettlements = (): number => settlements.size;
   const metrics = config.metrics.enabled
     ? createMetrics({
-        ...{ inFlight, pendingSettlements },
+        ...{ inFlight, pendingSettlements, store, now },
+        maxInFlight: () => config.server.maxInFlight,
+        bytesInFlight: () => load.bytes,
+        maxBytesInFlight: () => config.server.maxInFlightBytes,
         waiting: () => plane.queue.waiting,
-        clockOffsetMs: () => storeHealth.clockOffsetMs,
+        maxWaiting: () => config.traffic.queueMax,
+        storeUp: () => (plane.channels.isFresh() && !storeHealth.isEmptied ? 1 : 0),
+        clockOffsetSeconds: () => storeHealth.clockOffsetMs / 1_000,
+        release: node.release,
         catchUp: flush,
       })
     : undefined;
+  if (metrics !== undefined) storeHealth.timeAnswers((ms) => metrics.storeAnswered(ms));
   const writing = { store, observe, now };
   const batches = { ...writing, writer: node.id };
   const usage = new UsageLog({ ...batches, maxEntries: usageEntries, node: node.name });

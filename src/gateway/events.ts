@@ -10,6 +10,8 @@ export interface AttemptEvent {
   readonly kind: 'attempt';
   readonly requestId: string;
   readonly channelId: number;
+  /** The model that it was to rank by: the routed one, or one of its fallbacks. */
+  readonly model: string;
   readonly provider: string;
   readonly tag: string | undefined;
   /** `ok`, what went wrong, or `cancelled` if the caller left or the channel was switched off before anything was sent. */

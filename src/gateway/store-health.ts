@@ -19,6 +19,7 @@ export class StoreHealth {
   #isEmptied = false;
   #clockOffsetMs = 0;
   #isClockOff = false;
+  #answered: ((afterMs: number) => void) | undefined;
 
   constructor(observe: Observe) {
     this.#observe = observe;
@@ -34,9 +35,15 @@ export class StoreHealth {
     return this.#clockOffsetMs;
   }
 
+  /** From now on `answered` gets how long each answer of the store took. */
+  timeAnswers(answered: (afterMs: number) => void): void {
+    this.#answered = answered;
+  }
+
   heard({ memory, storeTimeMs }: ChannelNews, askedAtMs: number, answeredAtMs: number): void {
     if (memory === 'emptied' && !this.#isEmptied) this.#tell('the store is empty', EMPTIED);
     this.#isEmptied = memory === 'emptied';
+    this.#answered?.(answeredAtMs - askedAtMs);
 
     const ahead = Math.max(0, askedAtMs - storeTimeMs);
     const behind = Math.max(0, storeTimeMs - answeredAtMs);

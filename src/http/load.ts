@@ -51,6 +51,11 @@ export class Load {
     return this.#requests;
   }
 
+  /** Of bodies, and of replies not yet taken. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /**
    * Takes a place, or throws 503 `overloaded`; `declaredBytes` is what the caller says it will send. A body larger than
    * `limitBytes` is not kept, so it needs no room; without a place it gets a 413, since no later try would fare better.

@@ -1,12 +1,17 @@
 import cluster from 'node:cluster';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import type { ChannelsEvent, GatewayEvent, ReadEvents } from '../gateway/events.js';
+import type { GatewayEvent, ReadEvents } from '../gateway/events.js';
 import { ByLabels } from './by-labels.js';
+import { ChannelMetrics } from './channel-metrics.js';
 import { Durations } from './durations.js';
+import { addGauges, type GaugeSources } from './gauges.js';
 import { shareMetrics } from './shared-metrics.js';
+import { Spenders, type SpendersDeps } from './spenders.js';
 
 export interface Metrics {
   readonly read: ReadEvents;
+  /** Counts an answer of the store to the question that each node asks it several times a second. */
+  storeAnswered(afterMs: number): void;
   /** The state of this process in Prometheus' text format. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -14,22 +19,21 @@ export interface Metrics {
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Models that no channel serves are counted under one name: callers choose names, and labels must stay bounded. */
 const UNKNOWN = 'unknown';
-const CIRCUIT_STATES = ['closed', 'open', 'half_open'] as const;
-const CHANNEL_STATES = ['enabled', 'disabled', 'auto_disabled'] as const;
 const NONE = 'none';
+/** Gauges of prom-client that end like counters; each has a twin by type. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((of) => `nodejs_active_${of}_total`);
 
-/** Metrics of one process. Every label value comes from what operators declare, or from a fixed list. */
-export function createMetrics(sources: {
-  readonly inFlight: () => number;
-  /** Requests that wait for a channel. */
-  readonly waiting: () => number;
-  readonly pendingSettlements: () => number;
-  readonly clockOffsetMs: () => number;
+export interface MetricsSources extends GaugeSources, Omit<SpendersDeps, 'registers'> {
+  readonly release: string;
   /** Brings in what has happened but has not been observed yet; called before anything is read. */
   readonly catchUp: () => void;
-}): Metrics {
+}
+
+/** Metrics of one process. Every label value comes from what operators declare, or from a fixed list. */
+export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   const registers = [registry];
   const requests = new Counter({
     name: 'rerank_requests_total',
@@ -65,30 +69,7 @@ export function createMetrics(sources: {
     labelNames: ['model'],
     registers,
   });
-  const channelLive = new Gauge({
-    name: 'rerank_channel_live',
-    help: 'Whether a channel takes traffic: 1, or 0 where it or its tag is switched off, or it cannot be used',
-    labelNames: ['channel', 'provider', 'tag'],
-    aggregator: 'min',
-    registers,
-    collect: () => showChannels(),
-  });
-  const channelState = new Gauge({
-    name: 'rerank_channel_state',
-    help: 'The status of a channel itself: 1 for the one that it has, 0 for the others; auto_disabled: by the gateway itself',
-    labelNames: ['channel', 'state'],
-    aggregator: 'max',
-    registers,
-    collect: () => showChannels(),
-  });
-  const circuit = new Gauge({
-    name: 'rerank_channel_circuit',
-    help: 'The state of the circuit breaker of a channel: 1 for the state it is in, 0 for the others',
-    labelNames: ['channel', 'state'],
-    aggregator: 'max',
-    registers,
-    collect: () => showChannels(),
-  });
+  const perChannel = new ChannelMetrics(registers);
   const outages = new Counter({
     name: 'rerank_channel_outages_total',
     help: 'Channels that the gateway itself disabled or returned to service, by reason',
@@ -118,38 +99,22 @@ export function createMetrics(sources: {
     help: 'Faults that no caller saw; the log has them',
     registers,
   });
-  new Gauge({
-    name: 'rerank_requests_in_flight',
-    help: 'Requests that are being served now',
+  const storeDuration = new Durations({
+    name: 'rerank_store_duration_seconds',
+    help: 'How long the store takes to answer whether channels have changed, which every node asks regularly',
+    labelNames: [],
+    bounds: SECONDS,
     registers,
-    collect() {
-      this.set(sources.inFlight());
-    },
   });
   new Gauge({
-    name: 'rerank_requests_waiting',
-    help: 'Requests that wait until a channel of their model may take one more',
+    name: 'rerank_build_info',
+    help: 'Always 1: the release that runs, and its Node',
+    labelNames: ['version', 'node_version'],
+    aggregator: 'max',
     registers,
-    collect() {
-      this.set(sources.waiting());
-    },
-  });
-  new Gauge({
-    name: 'rerank_settlements_pending',
-    help: 'Replies whose cost is not yet settled in the store',
-    registers,
-    collect() {
-      this.set(sources.pendingSettlements());
-    },
-  });
-  new Gauge({
-    name: 'rerank_clock_offset_seconds',
-    help: "How far this node's clock is ahead of the store's, beyond what the network delay explains",
-    registers,
-    collect() {
-      this.set(sources.clockOffsetMs() / 1_000);
-    },
-  });
+  }).set({ version: sources.release, node_version: process.version }, 1);
+  addGauges(sources, registers);
+  const spenders = new Spenders({ ...sources, registers });
 
   // Any of several workers on one port may be asked: it answers for all of them.
   const collect = cluster.isWorker ? shareMetrics(registry) : () => registry.metrics();
@@ -164,34 +129,6 @@ export function createMetrics(sources: {
     }),
   );
 
-  /** Channels whose circuit has ever opened on this node. */
-  const circuits = new Set<string>();
-
-  /** The channels in force, until they are shown: with thousands of them that costs more than a change of one. */
-  let toShow: ChannelsEvent | undefined;
-  const showChannels = (): void => {
-    const event = toShow;
-    if (event === undefined) return;
-    toShow = undefined;
-    channelLive.reset();
-    channelState.reset();
-    const names = new Set(event.channels.map(({ name }) => name));
-    for (const name of circuits) {
-      if (names.has(name)) continue;
-      circuits.delete(name);
-      for (const state of CIRCUIT_STATES) circuit.remove(name, state);
-    }
-    for (const { name, provider, tag, live, status } of event.channels) {
-      channelLive.labels(name, provider, tag ?? NONE).set(live ? 1 : 0);
-      CHANNEL_STATES.forEach((state, at) => {
-        channelState.labels(name, state).set(status === at + 1 ? 1 : 0);
-      });
-    }
-    for (const { name, provider, tag } of event.unusable) {
-      channelLive.labels(name, provider, tag ?? NONE).set(0);
-    }
-  };
-
   const observe = (event: GatewayEvent): void => {
     switch (event.kind) {
       case 'request': {
@@ -200,6 +137,7 @@ export function createMetrics(sources: {
         const child = children.of(model, provider, tag, outcome);
         duration.observe(event.durationMs / 1000, model, outcome);
         child.seen.requests += 1;
+        spenders.read(event);
         if (event.degraded) degraded.labels(event.model ?? NONE).inc();
         if (event.outcome === 'ok') {
           child.seen.documents += event.documents;
@@ -210,6 +148,7 @@ export function createMetrics(sources: {
       case 'attempt': {
         const { provider, tag = NONE, outcome } = event;
         upstream.observe(event.durationMs / 1000, provider, tag, outcome);
+        perChannel.attempt(event);
         return;
       }
       case 'access':
@@ -218,13 +157,10 @@ export function createMetrics(sources: {
         faults.inc();
         return;
       case 'channels':
-        toShow = event;
+        perChannel.channels(event);
         return;
       case 'breaker':
-        circuits.add(event.channel);
-        for (const state of CIRCUIT_STATES) {
-          circuit.labels(event.channel, state).set(state === event.state ? 1 : 0);
-        }
+        perChannel.circuit(event);
         return;
       case 'key_refused':
         keysRefused.labels(event.channel).inc();
@@ -238,6 +174,7 @@ export function createMetrics(sources: {
   };
 
   return {
+    storeAnswered: (afterMs) => storeDuration.observe(afterMs / 1_000),
     render: async () => ({ contentType: registry.contentType, text: await collect() }),
     read(events) {
       for (const event of events) observe(event);

@@ -37,6 +37,7 @@ export function attemptEvent(fields: Partial<AttemptEvent> = {}): AttemptEvent {
     atMs: 1_700_000_000_000,
     requestId: 'req-1',
     channelId: 3,
+    model: 'moon',
     provider: 'cohere',
     tag: undefined,
     outcome: 'ok',

@@ -31,9 +31,20 @@ function channels(...states: readonly (readonly [string, string | undefined, boo
 function openMetrics(sources: Partial<Parameters<typeof createMetrics>[0]> = {}) {
   const metrics = createMetrics({
     inFlight: () => 0,
+    maxInFlight: () => 100,
+    bytesInFlight: () => 0,
+    maxBytesInFlight: () => 1_000,
     waiting: () => 0,
+    maxWaiting: () => 10,
     pendingSettlements: () => 0,
-    clockOffsetMs: () => 0,
+    storeUp: () => 1,
+    clockOffsetSeconds: () => 0,
+    release: '1.2.3',
+    store: {
+      getToken: () => Promise.resolve(undefined),
+      getUser: () => Promise.resolve(undefined),
+    },
+    now: () => 0,
     catchUp: () => undefined,
     ...sources,
   });
@@ -211,6 +222,69 @@ describe('channels', () => {
   });
 });
 
+describe('attempts', () => {
+  it('are counted and timed by channel, model and outcome, until the channel is gone', async () => {
+    const { read, samples } = openMetrics();
+    const attempt = { ...ATTEMPT, channelId: 0, durationMs: 500 };
+
+    read(channels(['a', 'blue', true], ['b', 'blue', true]));
+    read(attempt, attempt, { ...attempt, model: 'sun' }, { ...attempt, channelId: 1 });
+    read({ ...attempt, outcome: 'timeout' });
+    const counted = await samples('rerank_channel_attempts_total');
+    const seconds = await samples('rerank_channel_attempt_seconds_total');
+    read(channels(['a', 'blue', true]));
+
+    expect(counted).toEqual({
+      '{channel="a",model="moon",outcome="ok"}': 2,
+      '{channel="a",model="sun",outcome="ok"}': 1,
+      '{channel="b",model="moon",outcome="ok"}': 1,
+      '{channel="a",model="moon",outcome="timeout"}': 1,
+    });
+    expect(seconds).toMatchObject({ '{channel="a",model="moon",outcome="ok"}': 1 });
+    const left = Object.keys(await samples('rerank_channel_attempts_total'));
+    expect(left.filter((labels) => labels.includes('channel="b"'))).toEqual([]);
+    expect(left).toHaveLength(3);
+  });
+
+  it('share one series beyond two thousand pairs of a channel and a model', async () => {
+    const { read, samples } = openMetrics();
+
+    read(channels(['a', 'blue', true]));
+    for (let at = 0; at < 2_010; at += 1) {
+      read({ ...ATTEMPT, channelId: 0, model: `model-${at}` });
+    }
+    read({ ...ATTEMPT, channelId: 0, model: 'model-0' });
+
+    const counted = await samples('rerank_channel_attempts_total');
+    expect(Object.keys(counted)).toHaveLength(2_001);
+    expect(counted).toMatchObject({
+      '{channel="a",model="model-0",outcome="ok"}': 2,
+      '{channel="other",model="other",outcome="ok"}': 10,
+    });
+  });
+});
+
+describe('the circuit of a channel', () => {
+  it('has its tag, and disappears with the channel', async () => {
+    const { read, samples } = openMetrics();
+    const event = { kind: 'breaker', channelId: 0, channel: 'a', sinceMs: 0, forMs: 0 } as const;
+
+    read(channels(['a', 'blue', true]), { ...event, state: 'open', reason: 'timeout' });
+    const open = await samples('rerank_channel_circuit');
+    read({ ...event, state: 'closed', reason: '' });
+    const closed = await samples('rerank_channel_circuit');
+    read(channels(['b', 'blue', true]));
+
+    expect(open).toEqual({
+      '{channel="a",tag="blue",state="closed"}': 0,
+      '{channel="a",tag="blue",state="open"}': 1,
+      '{channel="a",tag="blue",state="half_open"}': 0,
+    });
+    expect(closed).toMatchObject({ '{channel="a",tag="blue",state="closed"}': 1 });
+    expect(await samples('rerank_channel_circuit')).toEqual({});
+  });
+});
+
 describe('what the gateway does to channels', () => {
   it('shows in the state of each, and is counted', async () => {
     const { read, samples } = openMetrics();
@@ -272,13 +346,26 @@ describe('what is shown when metrics are asked for', () => {
       pendingSettlements: () => now.pending,
     });
 
-    expect(await samples('rerank_requests_in_flight')).toEqual({ '': 3 });
+    expect(await samples('rerank_requests_in_flight')).toMatchObject({ '': 3 });
     expect(await samples('rerank_settlements_pending')).toEqual({ '': 5 });
     now.inFlight = 1;
     now.pending = 0;
 
-    expect(await samples('rerank_requests_in_flight')).toEqual({ '': 1 });
+    expect(await samples('rerank_requests_in_flight')).toMatchObject({ '': 1 });
     expect(await samples('rerank_settlements_pending')).toEqual({ '': 0 });
+  });
+
+  it('has the release, and each limit beside its value', async () => {
+    const { samples } = openMetrics({ inFlight: () => 3, bytesInFlight: () => 40 });
+
+    expect(await samples('rerank_build_info')).toEqual({
+      [`{version="1.2.3",node_version="${process.version}"}`]: 1,
+    });
+    expect(await samples('rerank_')).toMatchObject({
+      ...{ requests_in_flight: 3, requests_in_flight_limit: 100 },
+      ...{ bytes_in_flight: 40, bytes_in_flight_limit: 1_000 },
+      ...{ requests_waiting: 0, requests_waiting_limit: 10, store_up: 1 },
+    });
   });
 
   it('has what was not observed until then', async () => {

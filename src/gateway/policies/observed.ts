@@ -29,6 +29,7 @@ export function observed(observe: Observe, now: () => number): Layer<Attempt> {
         kind: 'attempt',
         requestId: job.requestId,
         channelId,
+        model: job.model,
         provider,
         tag,
         outcome: record.outcome === 'withdrawn' ? 'cancelled' : record.outcome,
