@@ -17,6 +17,7 @@ import { createExplain } from '../gateway/look/explain.js';
 import { createProbe } from '../gateway/look/probe.js';
 import type { GatewayDeps } from '../gateway/rerank.js';
 import { Settlements } from '../gateway/settlements.js';
+import { startTraces } from '../gateway/trace-context.js';
 import { StoreHealth } from '../gateway/store-health.js';
 import { TokenCache } from '../gateway/token-cache.js';
 import { createListUpstreamModels } from '../gateway/look/upstream-models.js';
@@ -233,6 +234,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       console: files,
       door: new Door(gateway),
       replies: new ReplyBatches(load),
+      startTrace: startTraces(undefined, random),
       bodyLimitBytes: limits.bodyLimitBytes,
       bodyTimeoutMs: limits.bodyTimeoutMs,
       maxDocuments: limits.maxDocuments,

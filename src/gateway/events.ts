@@ -4,6 +4,7 @@ import type { ErrorCode } from '../core/errors.js';
 import type { OutageReason } from '../core/outage.js';
 import type { FaultKind } from '../core/retry.js';
 import type { UsageMembers } from '../core/usage-members.js';
+import type { AttemptSpan, TraceContext } from './trace-context.js';
 
 /** One call to a channel, ended. */
 export interface AttemptEvent {
@@ -23,6 +24,7 @@ export interface AttemptEvent {
   /** When it began. */
   readonly atMs: number;
   readonly durationMs: number;
+  readonly span: AttemptSpan | undefined;
 }
 
 /** Each member is absent until its step has run; an admitted request has all of them. */
@@ -48,12 +50,23 @@ export interface RequestEvent extends Omit<UsageMembers, LateMember | 'outcome'>
   readonly degraded: boolean;
   /** Time spent waiting for upstreams, all attempts together. */
   readonly upstreamMs: number;
+  readonly trace: TraceContext | undefined;
   /** The error that the caller received; absent if all went well. */
   readonly message?: string;
   /** Where a request that was not admitted came from. */
   readonly address?: string;
   /** Absent for a caller of the API. */
   readonly source?: 'console';
+}
+
+/** The store was told what a request of a recorded trace costs. */
+export interface SettledEvent {
+  readonly kind: 'settled';
+  readonly trace: TraceContext;
+  readonly atMs: number;
+  readonly durationMs: number;
+  /** What was charged; `undefined` if that cannot be known. */
+  readonly charged: number | undefined;
 }
 
 /** Any other request, answered. */
@@ -147,6 +160,7 @@ export interface OutageEvent {
 export type GatewayEvent =
   | AttemptEvent
   | RequestEvent
+  | SettledEvent
   | AccessEvent
   | FaultEvent
   | ChannelsEvent

@@ -9,8 +9,10 @@ export function boundJob(
   scope: Job['scope'],
   mostMs: Job['mostMs'] = job.mostMs,
   elsewhere: Job['elsewhere'] = job.elsewhere,
+  span: Job['span'] = job.span,
 ): Job {
-  if (scope === job.scope && mostMs === job.mostMs && elsewhere === job.elsewhere) return job;
+  const isBound = scope === job.scope && mostMs === job.mostMs && elsewhere === job.elsewhere;
+  if (isBound && span === job.span) return job;
   return {
     requestId: job.requestId,
     owner: job.owner,
@@ -30,5 +32,6 @@ export function boundJob(
     keepMs: job.keepMs,
     ignoresSwitches: job.ignoresSwitches,
     onSent: job.onSent,
+    span,
   } satisfies { [K in keyof Required<Job>]: Job[K] };
 }

@@ -9,6 +9,7 @@ import type { WindowLimits } from '../core/split.js';
 import type { ScoreScale } from '../providers/provider.js';
 import type { Route } from './channels/route.js';
 import type { Scope } from './scope.js';
+import type { AttemptSpan } from './trace-context.js';
 import type { ServedBy, Trace } from './trace.js';
 
 /** What is to be ranked. Layers derive new jobs from it: fewer documents, another model, a child scope. */
@@ -43,6 +44,8 @@ export interface Job {
   readonly keepMs?: number | undefined;
   /** Whether a channel is asked although it, or its tag, is switched off: for trials that an admin makes. */
   readonly ignoresSwitches?: boolean | undefined;
+  /** The attempt in its request's trace; absent if that belongs to none. */
+  readonly span?: AttemptSpan | undefined;
 }
 
 export interface Ranking {

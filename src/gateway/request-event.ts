@@ -58,6 +58,7 @@ function eventOf(trace: Trace, answered: Answered, quota: number): RequestEvent 
     degraded: trace.degraded,
     durationMs: answered.durationMs,
     upstreamMs: trace.upstreamMs,
+    trace: trace.context,
     ...(source === undefined ? undefined : { source }),
     ...(failure === undefined ? undefined : whatFailed(failure, trace, answered)),
   };

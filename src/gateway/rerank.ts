@@ -32,6 +32,7 @@ import {
   type Routing,
   type Target,
 } from './target.js';
+import type { TraceContext } from './trace-context.js';
 import type { Trace } from './trace.js';
 import { judgeTrial, rankOnTrial, type Trial } from './look/trial.js';
 
@@ -94,6 +95,8 @@ export class DefaultModelChanged extends Error {
  */
 export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<RerankReply> {
   const { request, trace } = call;
+  const { context } = trace;
+  if (context !== undefined) context.readMs ??= deps.now();
   const asked = { model: request.model, tag: call.tag };
   const named = targetAsWritten(deps, asked);
   const isServed =
@@ -104,6 +107,7 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
   const reservation = await reserve(deps, call, target);
   trace.admitted = true;
   trace.admittedMs = deps.now();
+  if (context !== undefined) context.admittedMs = trace.admittedMs;
   try {
     const job = jobOf(call, target);
     const outcome = await outcomeOf(deps, call, target, job);
@@ -140,7 +144,19 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
     );
     // What was reserved is covered; anything beyond is charged as far as the balances reach.
     if (trace.quota > reservation.amount) trace.charged = charged;
+    if (context?.isRecorded === true) observeSettled(deps, context, charged);
   }
+}
+
+function observeSettled(
+  { observe, now }: GatewayDeps,
+  trace: TraceContext,
+  charging: Promise<number | undefined>,
+): void {
+  const atMs = now();
+  void charging.then((charged) =>
+    observe({ kind: 'settled', trace, atMs, durationMs: now() - atMs, charged }),
+  );
 }
 
 /**

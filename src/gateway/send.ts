@@ -45,7 +45,7 @@ export function createSend(deps: SendDeps): Attempt {
     const { call, restore } = prepareCall(offer, job);
     const limitMs = route.channel.timeoutMs ?? deps.attemptTimeoutMs;
     const timeoutMs = Math.min(limitMs, job.mostMs ?? Infinity);
-    const { scope, ignoresSwitches = false, onSent } = job;
+    const { scope, ignoresSwitches = false, onSent, span } = job;
     try {
       const reading = await rankBy(deps, route, {
         call,
@@ -53,6 +53,7 @@ export function createSend(deps: SendDeps): Attempt {
         scope,
         ignoresSwitches,
         onSent,
+        span,
       });
       if (reading.kind === 'failed') {
         return { kind: 'failed', failure: withoutCredentials(reading.failure, route) };

@@ -1,5 +1,6 @@
 import type { Usage } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
+import { attemptSpan, type AttemptSpan, type TraceContext } from './trace-context.js';
 
 /** A channel that had a part in a ranking. */
 export interface ServedBy {
@@ -23,6 +24,8 @@ export interface AttemptRecord extends ServedBy {
 
 /** What becomes known about a request along the way; the request's event is made from it, however it ends. */
 export class Trace {
+  /** The distributed trace that the request belongs to, if it does. */
+  readonly context: TraceContext | undefined;
   /** Attempts that have ended, withdrawn ones included. */
   readonly made: AttemptRecord[] = [];
   /** Whose ranking the caller gets; empty until there is one. */
@@ -39,6 +42,17 @@ export class Trace {
   quota = 0;
   /** How much of it is charged, which may be less: resolves after the reply, to `undefined` if that cannot be known. */
   charged: Promise<number | undefined> | undefined;
+
+  constructor(context?: TraceContext) {
+    this.context = context;
+  }
+
+  /** The span of an attempt that begins now; absent if the request belongs to no trace. */
+  beginAttempt(nowMs: number): AttemptSpan | undefined {
+    if (this.context === undefined) return undefined;
+    this.context.chosenMs ??= nowMs;
+    return attemptSpan(this.context);
+  }
 
   /** Calls that were made; a withdrawn one was not. */
   get attempts(): number {

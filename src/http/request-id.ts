@@ -10,3 +10,8 @@ export function requestIdOf(req: IncomingMessage): string | undefined {
   const id = Array.isArray(header) ? header[0] : header;
   return id !== undefined && SANE.test(id) && withoutKeys(id) === id ? id : undefined;
 }
+
+/** The trace that the caller says the request belongs to; two such headers are none. */
+export function traceparentOf({ headers: { traceparent } }: IncomingMessage): string | undefined {
+  return typeof traceparent === 'string' ? traceparent : undefined;
+}

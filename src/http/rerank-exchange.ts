@@ -15,6 +15,7 @@ import {
   type RerankReply,
 } from '../gateway/rerank.js';
 import { beforeEnd, createScope, type OwnedScope, type Scope } from '../gateway/scope.js';
+import type { StartTrace } from '../gateway/trace-context.js';
 import { Trace } from '../gateway/trace.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
@@ -31,7 +32,7 @@ import {
 } from './explained.js';
 import type { Load, Place } from './load.js';
 import { patienceOf, type Patience } from './patience.js';
-import { requestIdOf } from './request-id.js';
+import { requestIdOf, traceparentOf } from './request-id.js';
 import type { ReplyBatches } from './reply-batches.js';
 import { readRerank } from './rerank-reading.js';
 import {
@@ -51,6 +52,7 @@ export interface RerankRouteDeps extends ExplainRouteDeps {
   readonly load: Load;
   readonly door: Door;
   readonly replies: ReplyBatches;
+  readonly startTrace: StartTrace;
   readonly trustedProxies: AddressList | undefined;
   readonly bodyLimitBytes: number;
   readonly bodyTimeoutMs: number;
@@ -88,7 +90,7 @@ class RerankExchange {
   readonly #startedMs: number;
   readonly #id = newId();
   readonly #requestId: string;
-  readonly #trace = new Trace();
+  readonly #trace: Trace;
   readonly #patience: Patience;
   /** Read at once: a stream of HTTP/2 no longer knows it when it is closed. */
   readonly #address: string;
@@ -115,6 +117,7 @@ class RerankExchange {
     this.#route = route;
     this.#startedMs = deps.gateway.now();
     this.#requestId = requestIdOf(req) ?? this.#id;
+    this.#trace = new Trace(deps.startTrace(traceparentOf(req)));
     this.#patience = patienceOf(req.headers);
     this.#address = clientAddress(req, deps.trustedProxies);
     const { timeoutMs = Infinity } = this.#patience;

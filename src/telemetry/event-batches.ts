@@ -4,6 +4,7 @@ import type { GatewayEvent, Observe, ReadEvents } from '../gateway/events.js';
 /** How long an event may wait for others to join it. */
 const WITHIN_MS = 25;
 const MAX_WAITING = 256;
+const FREQUENT: ReadonlySet<string> = new Set(['request', 'attempt', 'settled']);
 
 /**
  * Hands the events of requests to their readers in batches, after the replies: each reader goes through a whole batch at a
@@ -29,7 +30,7 @@ export class EventBatches {
 
   readonly observe: Observe = (event) => {
     this.#waiting.push(withoutKeysIn(event));
-    const isFrequent = event.kind === 'request' || event.kind === 'attempt';
+    const isFrequent = FREQUENT.has(event.kind);
     if (!isFrequent || this.#waiting.length >= MAX_WAITING) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), WITHIN_MS).unref();
   };

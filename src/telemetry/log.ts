@@ -1,7 +1,13 @@
 import { pino, symbols, type DestinationStream, type Logger } from 'pino';
 import { quoted } from '../core/quoted.js';
 import { withoutKeys } from '../core/secret.js';
-import type { GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
+import type {
+  AttemptEvent,
+  GatewayEvent,
+  ReadEvents,
+  RequestEvent,
+  SettledEvent,
+} from '../gateway/events.js';
 
 /** Members that are masked, should one ever be logged. No wildcards: pino would look for them in every line. */
 const REDACTED = ['authorization', 'apiKey', 'key', 'password', 'token', 'credentials', 'cookie'];
@@ -36,6 +42,7 @@ export function logEvents(logger: Logger): ReadEvents {
     for (const event of events) {
       // Every successful request has one: it must not split the lines, which are expensive to write one by one.
       if (event.kind === 'attempt' && event.outcome === 'ok') continue;
+      if (event.kind === 'settled') continue;
       if (event.kind === 'request') {
         const level = event.status >= 500 ? 'error' : 'info';
         if (logger.isLevelEnabled(level)) lines += requestLine(level, event);
@@ -69,14 +76,24 @@ function requestLine(level: 'info' | 'error', event: RequestEvent): string {
     `,"attempts":${event.attempts},"documents":${event.documents}` +
     `,"inputTokens":${event.inputTokens},"searchUnits":${event.searchUnits}` +
     `,"quota":${event.quota},"admitted":${event.admitted},"degraded":${event.degraded}` +
-    `,"durationMs":${event.durationMs},"upstreamMs":${event.upstreamMs},"msg":"request"}\n`
+    `,"durationMs":${event.durationMs},"upstreamMs":${event.upstreamMs}` +
+    (event.trace === undefined ? '' : traceMembers(event.trace)) +
+    `,"msg":"request"}\n`
   );
+}
+
+function traceMembers({ traceId, spanId }: NonNullable<RequestEvent['trace']>): string {
+  return `,"traceId":"${traceId}","spanId":"${spanId}"`;
 }
 
 function member(name: string, value: string | number | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'number') return `,"${name}":${value}`;
   return `,"${name}":${quoted(value)}`;
+}
+
+function inTrace({ trace, id }: NonNullable<AttemptEvent['span']>) {
+  return { traceId: trace.traceId, spanId: id };
 }
 
 /** When the event that is being written happened, if not now: frequent events wait for others. */
@@ -95,12 +112,13 @@ function isoTime(ms: number): string {
   return `${secondText}${String(Math.floor(ms) - now * 1000).padStart(3, '0')}Z`;
 }
 
-function write(logger: Logger, event: Exclude<GatewayEvent, RequestEvent>): void {
+function write(logger: Logger, event: Exclude<GatewayEvent, RequestEvent | SettledEvent>): void {
   switch (event.kind) {
     case 'attempt': {
-      const { kind, atMs, ...line } = event;
+      const { kind, atMs, span, ...line } = event;
       happenedMs = atMs + line.durationMs;
-      logger.warn(line, 'attempt failed');
+      const traced = span === undefined ? line : { ...line, ...inTrace(span) };
+      logger.warn(traced, 'attempt failed');
       happenedMs = undefined;
       return;
     }

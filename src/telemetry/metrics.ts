@@ -152,6 +152,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
         return;
       }
       case 'access':
+      case 'settled':
         return;
       case 'fault':
         faults.inc();

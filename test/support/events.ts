@@ -25,7 +25,14 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
   return {
     ...{ kind: 'request', requestId, atMs: 1_700_000_000_000, method: 'POST' },
     ...{ route: '/v1/rerank', status: 200, outcome: 'ok', ...members },
-    ...{ knownModel: true, admitted: true, degraded: false, durationMs, upstreamMs: 20 },
+    ...{
+      knownModel: true,
+      admitted: true,
+      degraded: false,
+      durationMs,
+      upstreamMs: 20,
+      trace: undefined,
+    },
     ...fields,
   };
 }
@@ -44,6 +51,7 @@ export function attemptEvent(fields: Partial<AttemptEvent> = {}): AttemptEvent {
     status: 200,
     message: '',
     durationMs: 20,
+    span: undefined,
     ...fields,
   };
 }

@@ -1,4 +1,5 @@
 import type { Observe } from '../events.js';
+import { boundJob } from '../job.js';
 import { loggable } from '../loggable.js';
 import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
 import type { AttemptEnd, AttemptRecord } from '../trace.js';
@@ -7,9 +8,10 @@ import type { AttemptEnd, AttemptRecord } from '../trace.js';
 export function observed(observe: Observe, now: () => number): Layer<Attempt> {
   return (next) => async (offer, job) => {
     const startedMs = now();
+    const span = job.trace.beginAttempt(startedMs);
     let outcome: AttemptOutcome | undefined;
     try {
-      outcome = await next(offer, job);
+      outcome = await next(offer, boundJob(job, job.scope, job.mostMs, job.elsewhere, span));
       return outcome;
     } finally {
       // Member by member: copied with a spread, objects of one shape get separate shapes, which costs more than the rest.
@@ -37,6 +39,7 @@ export function observed(observe: Observe, now: () => number): Layer<Attempt> {
         message: record.message,
         atMs: startedMs,
         durationMs: record.durationMs,
+        span,
       });
     }
   };

@@ -21,6 +21,7 @@ import { Reply } from './reply.js';
 import type { AttemptOutcome } from '../rank.js';
 import { maySendTwice, type Route } from '../channels/route.js';
 import type { Scope } from '../scope.js';
+import { traceparentOf, type AttemptSpan } from '../trace-context.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
 import type { Upstream } from './upstream.js';
 import { memoryOf } from './vector-memory.js';
@@ -45,6 +46,7 @@ export interface SentJob {
   readonly scope: Scope;
   readonly ignoresSwitches: boolean;
   readonly onSent: (() => void) | undefined;
+  readonly span?: AttemptSpan | undefined;
 }
 
 /** One call over HTTP, of as many requests as its provider needs: sign, post, read. */
@@ -132,12 +134,14 @@ async function postOne(
     if (!maySendAgain(error, route)) throw error;
     reply = await deps.upstream.send({ ...request, timeoutMs: timeLeft() }, within);
   }
+  if (job.span !== undefined) job.span.repliedMs = deps.now();
   return provider.rounds === undefined ? shortened(reply) : reply;
 }
 
-function headersOf({ route, token }: Posting): string[] {
-  const headers = route.headers as string[];
-  return token === undefined ? headers : [...headers, 'authorization', `Bearer ${token}`];
+function headersOf({ route, token, job: { span } }: Posting): string[] {
+  let headers = route.headers as string[];
+  if (token !== undefined) headers = [...headers, 'authorization', `Bearer ${token}`];
+  return span === undefined ? headers : [...headers, 'traceparent', traceparentOf(span)];
 }
 
 /** A large reply without the documents in it, which no ranking needs; of those that an error repeats, their beginnings. */
