@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { createApp } from './assembly/app.js';
 import { CONFIG_EXIT_CODE, ConfigError } from './config/mistakes.js';
 import { printConfig } from './config/print.js';
-import { loadConfig } from './config/load-config.js';
+import { configWarnings, loadConfig } from './config/load-config.js';
 import type { Config } from './config/values.js';
 import { GatewayError, systemCode } from './core/errors.js';
 import { withDotEnv } from './config/dot-env.js';
@@ -14,7 +14,7 @@ import { MAX_WAITING } from './http/connections.js';
 import { EncryptionKeyError, openStore, UnfinishedImportError } from './assembly/open-store.js';
 import { StoreUnavailableError } from './store/store.js';
 import { onStopSignal } from './process/signals.js';
-import { createLogger } from './telemetry/log.js';
+import { createLogger, type Logger } from './telemetry/log.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './process/uncaught.js';
 import { leavePrimary, runWorkers, serveForPrimary } from './process/workers.js';
 
@@ -49,18 +49,20 @@ async function main(): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const config = loadConfig({ env: withDotEnv(process.env), configPath: values.config });
+  const sources = { env: withDotEnv(process.env), configPath: values.config };
+  const config = loadConfig(sources);
   if (values['print-config'] === true) {
     process.stdout.write(printConfig(config));
     return 0;
   }
-  if (config.server.workers > 1 && cluster.isPrimary) return superviseWorkers(config);
-  return serve(config);
+  const logger = createLogger(config.log.level);
+  if (cluster.isWorker) return serve(config, logger);
+  for (const warning of configWarnings(sources)) logger.warn(`settings: ${warning}`);
+  return config.server.workers > 1 ? superviseWorkers(config, logger) : serve(config, logger);
 }
 
 /** Runs several processes on one port; this one watches them and hands them connections. */
-async function superviseWorkers(config: Config): Promise<number> {
-  const logger = createLogger(config.log.level);
+async function superviseWorkers(config: Config, logger: Logger): Promise<number> {
   const store = await openStore(config.store, {
     asGateway: true,
     port: config.server.port,
@@ -93,8 +95,7 @@ function print(text: string): void {
 const LAST_WORDS_MS = 10_000;
 
 /** Runs until SIGTERM, SIGINT or SIGHUP, or until an error is not caught; then drains. */
-async function serve(config: Config): Promise<number> {
-  const logger = createLogger(config.log.level);
+async function serve(config: Config, logger: Logger): Promise<number> {
   const { host, port: wantedPort, drainMs } = config.server;
   let isOpening = true;
   let isLeaving = false;

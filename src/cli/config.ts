@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { printConfig } from '../config/print.js';
-import { checkConfig, loadConfig } from '../config/load-config.js';
+import { checkConfig } from '../config/load-config.js';
 import { withoutStore, type CliIo } from './session.js';
 import { counted } from './text.js';
 
@@ -25,8 +25,7 @@ export function addConfigCommands(program: Command, io: CliIo): void {
     .action(
       withoutStore(io, ({ sources, show }, command) => {
         const { storeChannels } = command.opts<{ readonly storeChannels?: boolean }>();
-        const load = storeChannels === true ? loadConfig : checkConfig;
-        const { channels = [], tags } = load(sources);
+        const { channels = [], tags } = checkConfig(sources, { storeChannels });
         show(
           { valid: true, channels: channels.length, tags: tags.length },
           `The settings are valid: ${counted(channels.length, 'channel')}, ${counted(tags.length, 'tag')}.`,

@@ -2,8 +2,14 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { readChannels } from './channels.js';
-import { readSettings, type Environment, type RawSettings } from './files.js';
-import { checkDuplicates, ConfigError, foremost, MistakeList } from './mistakes.js';
+import { readSettings, type ConfigMistake, type Environment, type RawSettings } from './files.js';
+import {
+  checkDuplicates,
+  ConfigError,
+  describeMistake,
+  foremost,
+  MistakeList,
+} from './mistakes.js';
 import { looseEnds, type LooseEnd } from './references.js';
 import { modelRulesOf } from './rules.js';
 import { FILE_SCHEMA, type FilePrice, type FileSettings } from './schema.js';
@@ -35,15 +41,23 @@ export function loadConfig(sources: ConfigSources): Config {
 }
 
 /**
- * Like `loadConfig`, but also reports models and tags that the settings refer to and none of their channels has, and what is
- * hardly meant. A gateway starts with those, since its store may have further channels.
+ * Like `loadConfig`, but also reports what is hardly meant, and models and tags that the settings refer to and none of their
+ * channels has. A gateway starts with those; the store may have further channels, as `storeChannels` says.
  * @throws ConfigError with every mistake.
  */
-export function checkConfig(sources: ConfigSources): Config {
+export function checkConfig(sources: ConfigSources, { storeChannels = false } = {}): Config {
   const raw = readSources(sources);
-  const { env, folder = '.' } = sources;
-  const further = slips(raw, env, folder, Object.keys(ENVIRONMENT_SETTINGS));
-  return judge({ ...raw, mistakes: [...raw.mistakes, ...further] }, looseEnds(raw.values));
+  const mistakes = [...raw.mistakes, ...slipsIn(raw, sources)];
+  return judge({ ...raw, mistakes }, storeChannels ? [] : looseEnds(raw.values));
+}
+
+/** What a gateway with these settings starts with and warns of: correct, and hardly meant. */
+export function configWarnings(sources: ConfigSources): string[] {
+  return slipsIn(readSources(sources), sources).map(describeMistake);
+}
+
+function slipsIn(raw: RawSettings, { env, folder = '.' }: ConfigSources): ConfigMistake[] {
+  return slips(raw, env, folder, Object.keys(ENVIRONMENT_SETTINGS));
 }
 
 /**

@@ -13,7 +13,12 @@ export class ConfigError extends Error {
   constructor(mistakes: readonly ConfigMistake[]) {
     const count = mistakes.length === 1 ? 'is 1 mistake' : `are ${mistakes.length} mistakes`;
     const sorted = mistakes.toSorted(byPlace);
-    super([`There ${count} in the settings:`, ...sorted.map(describeMistake)].join('\n'));
+    super(
+      [
+        `There ${count} in the settings:`,
+        ...sorted.map((mistake) => `  ${describeMistake(mistake)}`),
+      ].join('\n'),
+    );
     this.mistakes = sorted;
   }
 }
@@ -95,8 +100,9 @@ function byPlace(one: ConfigMistake, other: ConfigMistake): number {
   return file === otherFile ? line - otherLine : file < otherFile ? -1 : 1;
 }
 
-function describeMistake({ where, path, message }: ConfigMistake): string {
-  return `  ${[where, settingName(path), message].filter((part) => part !== '').join(': ')}`;
+/** Where a mistake is, and what it is, on one line. */
+export function describeMistake({ where, path, message }: ConfigMistake): string {
+  return [where, settingName(path), message].filter((part) => part !== '').join(': ');
 }
 
 /** A mistake as scripts read it. */

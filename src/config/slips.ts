@@ -1,9 +1,10 @@
 import { dotEnvNames } from './dot-env.js';
 import type { ConfigMistake, Environment, RawSettings, SettingPath } from './files.js';
+import { SETTINGS } from './settings.js';
 import { closest } from '../core/closest.js';
 import { isRecord } from '../core/records.js';
 
-/** What is written correctly and hardly meant: `config check` reports it, and a gateway starts all the same. */
+/** What is written correctly and hardly meant: `config check` reports it, and a gateway warns of it when it starts. */
 export function slips(
   raw: RawSettings,
   env: Environment,
@@ -62,7 +63,7 @@ function spacedKeys({ values }: RawSettings): SettingPath[] {
 /** Attempts that their request would end, where somebody has written how long they may take. */
 function longAttempts({ values }: RawSettings): { path: SettingPath; deadlineMs: number }[] {
   const gateway = isRecord(values.gateway) ? values.gateway : {};
-  const deadlineMs = Number(gateway.deadline_ms ?? Infinity);
+  const deadlineMs = Number(gateway.deadline_ms ?? SETTINGS.gateway.deadlineMs.fallback);
   const attempts: [SettingPath, unknown][] = [
     [['gateway', 'attempt_timeout_ms'], gateway.attempt_timeout_ms],
     ...channelsIn(values).map(({ timeout_ms: ms }, index): [SettingPath, unknown] => [

@@ -9,6 +9,7 @@ import { ConfigError } from '../../src/config/mistakes.js';
 import { printConfig } from '../../src/config/print.js';
 import {
   checkConfig,
+  configWarnings,
   loadConfig,
   loadCredentials,
   loadGroups,
@@ -655,8 +656,17 @@ describe('mistakes that people make', () => {
       `${sound}    timeout_ms: 9000\ngateway:\n  deadline_ms: 5000\n`,
       'gateway.yaml:6: channels[0].timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 5000',
     ],
-  ])('are found by a check, and stop no gateway: %s', (_, text, expected) => {
+    [
+      'an attempt longer than a request without a deadline of its own',
+      `${sound}    timeout_ms: 31000\n`,
+      'gateway.yaml:6: channels[0].timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 30000',
+    ],
+  ])('are found by a check, and a gateway warns and starts: %s', (_, text, expected) => {
+    const sources = { env: {}, configPath: file('gateway.yaml', text), folder };
+
     expect(check(text)).toEqual([expected]);
+    expect(() => checkConfig(sources, { storeChannels: true })).toThrow(expected);
+    expect(configWarnings(sources)).toEqual([join(folder, expected)]);
     load(text);
   });
 
