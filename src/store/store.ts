@@ -1,6 +1,7 @@
 import type { AccountStore } from './accounts.js';
 import type { AdmissionStore } from './admission.js';
 import type { ChannelStore } from './channels.js';
+import type { DeliveryStore } from './deliveries.js';
 import type { DutyStore } from './duties.js';
 import type { ReplyStore } from './replies.js';
 import type { ExampleStore } from './examples.js';
@@ -24,6 +25,7 @@ export type * from './encryption.js';
 export type * from './examples.js';
 export type * from './tokens.js';
 export type * from './channels.js';
+export type * from './deliveries.js';
 export type * from './duties.js';
 export type * from './users.js';
 export type * from './redemption.js';
@@ -55,6 +57,7 @@ export interface Store
     SessionStore,
     AccountStore,
     EncryptionStore,
+    DeliveryStore,
     DutyStore,
     ExampleStore,
     ReplyStore,

@@ -57,6 +57,8 @@ export interface Keys {
   readonly channelsChanged: string;
   /** Hash of a duty: `due` and `note`. */
   duty(name: string): string;
+  /** Common part of deliveries: `:<id>`, `:all`, `:due`, `:waiting`, `:sent`, `:dead`, `:conditions`. */
+  readonly deliveries: string;
   /** Common part of a log: `:entries`, `:times`, `:seq`, `:ids`, `:of:<user>`, `:writer:<id>`. */
   log(name: 'usage' | 'refused' | 'audit'): string;
   /**
@@ -116,6 +118,7 @@ export function createKeys(prefix: string): Keys {
     keyNotes: `${prefix}{ch}:starting`,
     channelsChanged: `${prefix}{ch}:changed`,
     duty: (name) => `${prefix}d:${name}`,
+    deliveries: `${prefix}{alerts}`,
     log: (name) => `${prefix}{${name}}`,
     stats: `${prefix}{stats}`,
     prices: `${prefix}prices`,

@@ -7,6 +7,7 @@ import { openChannels } from './channels.js';
 import { openEncryption } from './encryption.js';
 import { connectRedis } from './connection.js';
 import { createKeys } from './keys.js';
+import { openDeliveries } from './deliveries.js';
 import { openDuties } from './duties.js';
 import { openExamples } from './examples.js';
 import { openReplies } from './replies.js';
@@ -70,6 +71,7 @@ export async function openRedisStore({
     ...openLogs(connection, keys),
     ...openMoving(connection, keys, vault),
     ...openNodes(connection, keys),
+    ...openDeliveries(connection, keys),
     ...openDuties(connection, keys),
     ...openExamples(connection, keys),
     ...openReplies(connection, keys),

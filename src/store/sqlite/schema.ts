@@ -341,6 +341,29 @@ const MIGRATIONS: readonly string[] = [
     note          TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE deliveries (
+    id         TEXT PRIMARY KEY,
+    message_id TEXT NOT NULL,
+    type       TEXT NOT NULL,
+    target     TEXT NOT NULL,
+    summary    TEXT NOT NULL,
+    body       TEXT NOT NULL,
+    at_ms      INTEGER NOT NULL,
+    state      TEXT NOT NULL DEFAULT 'waiting',
+    tries      INTEGER NOT NULL DEFAULT 0,
+    error      TEXT NOT NULL DEFAULT '',
+    due_at_ms  INTEGER NOT NULL,
+    changed_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX deliveries_by_time ON deliveries (at_ms, id);
+  CREATE INDEX deliveries_due ON deliveries (due_at_ms) WHERE state = 'waiting';
+
+  CREATE TABLE alert_conditions (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Migrates a file to the version that this release uses. Several processes may do so at once. */

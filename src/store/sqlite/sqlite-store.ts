@@ -4,6 +4,7 @@ import type { Vault } from '../vault.js';
 import { openAccounts } from './accounts.js';
 import { openAdmission } from './admission.js';
 import { openChannels } from './channels.js';
+import { openDeliveries } from './deliveries.js';
 import { openEncryption } from './encryption.js';
 import { openDuties } from './duties.js';
 import { openExamples } from './examples.js';
@@ -62,6 +63,7 @@ export function openSqliteStore({
     ...openLogs(database),
     ...openMoving(database, vault),
     ...openNodes(database),
+    ...openDeliveries(database),
     ...openDuties(database),
     ...openExamples(database),
     ...openReplies(database),

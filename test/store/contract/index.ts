@@ -3,6 +3,7 @@ import { describeAccounts } from './accounts.js';
 import { describeAdmission } from './admission.js';
 import { describeBudgets } from './budgets.js';
 import { describeChannels } from './channels.js';
+import { describeDeliveries } from './deliveries.js';
 import { describeDuties } from './duties.js';
 import { describeExamples } from './examples.js';
 import type { OpenHarness } from './harness.js';
@@ -32,6 +33,7 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeAccounts(open);
     describeLogs(open);
     describeNodes(open);
+    describeDeliveries(open);
     describeDuties(open);
     describeExamples(open);
     describeReplies(open);
