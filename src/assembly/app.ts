@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createTargets } from './alerts.js';
 import { createCallers } from './callers.js';
 import { createOutages } from './channel-outages.js';
 import type { Config } from '../config/values.js';
@@ -40,6 +41,7 @@ import { announceConfig, judgeStore, keepUp } from './store-upkeep.js';
 import type { Store } from '../store/store.js';
 import { EventBatches } from '../telemetry/event-batches.js';
 import { logEvents, type Logger } from '../telemetry/log.js';
+import { Sender } from '../telemetry/sender.js';
 import { thisNode } from '../process/this-node.js';
 
 export interface App {
@@ -175,6 +177,12 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     limits.inFlightShare,
     limits.bodyLimitBytes,
   );
+  const sendMail = createSendMail({
+    ...config.mail,
+    outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
+  });
+  const receivers = createTargets(config, { node: node.name, now, sendMail });
+  const sender = new Sender({ store, observe, now, random }, receivers.targets);
   const readers = createEventReaders(config, {
     ...{
       store,
@@ -182,7 +190,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       build: files?.build,
       observe,
       now,
-      random,
+      sender,
       load,
       settlements,
       storeHealth,
@@ -193,6 +201,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   events.add(...readers.reads);
   await plane.start(care.update);
   await readers.reports.start();
+  sender.start();
 
   const gateway: GatewayDeps = {
     ...{ store, credentials, channels, settlements, observe, now },
@@ -215,10 +224,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     discover: createDiscover({ upstream, neural, tools, now }),
     listUpstreamModels: createListUpstreamModels({ upstream, declared }),
     logIds: new MaskedIds(Buffer.from(maskKey, 'hex')),
-    sendMail: createSendMail({
-      ...config.mail,
-      outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
-    }),
+    sendMail,
     later: background.run,
   };
   const upkeep = keepUp(store, now, background, config.log.retentionDays);
@@ -275,7 +281,8 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       events.flush();
       await inTime(readers.writeRest(untilMs));
       care.stop();
-      await inTime(readers.closeAlerts());
+      await inTime(sender.close());
+      await inTime(receivers.close());
       await inTime(background.drained());
       await inTime(plane.close());
       await inTime(readers.reports.stop());

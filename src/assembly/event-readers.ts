@@ -1,4 +1,3 @@
-import { createWebhook } from './alerts.js';
 import type { Config } from '../config/values.js';
 import type { DataPlane } from './data-plane.js';
 import type { Observe, ReadEvents } from '../gateway/events.js';
@@ -6,10 +5,12 @@ import type { Settlements } from '../gateway/settlements.js';
 import type { StoreHealth } from '../gateway/store-health.js';
 import type { Load } from '../http/load.js';
 import type { BusyChannel, NodeChannel, Store } from '../store/store.js';
+import { channelAlerts } from '../telemetry/channel-alerts.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 import { NodeReports } from '../telemetry/node-reports.js';
 import { RefusedLog } from '../telemetry/refused-log.js';
 import { Rollups } from '../telemetry/rollups.js';
+import type { Sender } from '../telemetry/sender.js';
 import { UsageLog } from '../telemetry/usage-log.js';
 import type { ThisNode } from '../process/this-node.js';
 
@@ -22,7 +23,7 @@ export interface EventReaderParts {
   /** Hands the readers what they have not been given yet. */
   readonly flush: () => void;
   readonly now: () => number;
-  readonly random: () => number;
+  readonly sender: Sender;
   readonly load: Load;
   readonly settlements: Settlements;
   readonly storeHealth: StoreHealth;
@@ -37,13 +38,11 @@ export interface EventReaders {
   readonly reports: NodeReports;
   /** Writes what is still to be written to the store, for as long as it is there. */
   readonly writeRest: (untilMs: number) => Promise<unknown>;
-  /** Sends the last alerts. */
-  readonly closeAlerts: () => Promise<void>;
 }
 
 /** Builds the readers that are switched on. */
 export function createEventReaders(config: Config, parts: EventReaderParts): EventReaders {
-  const { store, node, build, observe, flush, now, random, load, settlements, storeHealth, plane } =
+  const { store, node, build, observe, flush, now, sender, load, settlements, storeHealth, plane } =
     parts;
   const { usageEntries, refusedEntries, statsDays } = config.log;
   const inFlight = (): number => load.requests;
@@ -79,7 +78,6 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
     resting: (nowMs) => resting(plane, nowMs),
     busy: () => busy(plane),
   });
-  const webhook = createWebhook(config, { node: node.name, observe, now, random });
   return {
     reads: [
       ...(metrics === undefined ? [] : [metrics.read]),
@@ -87,13 +85,12 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
       ...(usageEntries > 0 ? [usage.read] : []),
       ...(statsDays > 0 ? [rollups.read] : []),
       reports.read,
-      ...(webhook === undefined ? [] : [webhook.read]),
+      channelAlerts(sender, now),
     ],
     metrics,
     reports,
     writeRest: (untilMs) =>
       Promise.all([usage.close(untilMs), refused.close(untilMs), rollups.close(untilMs)]),
-    closeAlerts: async () => webhook?.close(),
   };
 }
 

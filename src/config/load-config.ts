@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { alertTargetsOf } from './alert-targets.js';
 import { readChannels } from './channels.js';
 import { readSettings, type ConfigMistake, type Environment, type RawSettings } from './files.js';
 import {
@@ -120,6 +121,7 @@ function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
   const settings = result.value as FileSettings;
   return freeze({
     ...groups,
+    alerts: { ...groups.alerts, targets: alertTargetsOf(settings.alerts.targets, groups.alerts) },
     models: modelRulesOf(settings.models),
     callers: {
       aliases: settings.callers.aliases,

@@ -7,9 +7,10 @@ import { Secret } from '../core/secret.js';
 
 /** The settings in force as YAML in the shape of a file, every secret masked. */
 export function printConfig(config: Config): string {
-  const { callers, models, prices, channels, tags, ...groups } = config;
+  const { callers, models, prices, channels, tags, alerts, ...groups } = config;
   const shown = {
     ...mapValues(groups, snakeKeys),
+    alerts: { ...snakeKeys(alerts), targets: alerts.targets.map(snakeKeys) },
     callers: {
       aliases: callers.aliases,
       anonymous: callers.anonymous === undefined ? undefined : snakeKeys(callers.anonymous),

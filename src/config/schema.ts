@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { CHANNEL_SCHEMA, type FileChannel } from './channels.js';
+import { TARGETS_SCHEMA, type FileTarget } from './alert-targets.js';
 import { checkRange, text } from './checks.js';
 import { MODEL_RULES_SCHEMA, type FileRules } from './rules.js';
 import { groupSchema } from './setting.js';
@@ -23,6 +24,7 @@ interface FileShapes {
   prices: { default: FilePrice | undefined; models: Record<string, FilePrice> };
   channels: FileChannel[] | undefined;
   tags: { tag: string; disabled: boolean; reason: string | undefined }[];
+  alerts: { readonly targets: readonly FileTarget[] };
 }
 
 export type FileSettings = FileShapes &
@@ -38,6 +40,7 @@ const PRICE_SCHEMA = Joi.object({
 
 export const FILE_SCHEMA = Joi.object<FileSettings>({
   ...mapValues(SETTINGS, groupSchema),
+  alerts: groupSchema(SETTINGS.alerts).keys({ targets: TARGETS_SCHEMA }).default(),
   callers: Joi.object<FileSettings['callers'], true>({
     aliases: Joi.object().pattern(text(), text()).default({}),
     anonymous: Joi.object({

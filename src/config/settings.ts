@@ -328,13 +328,11 @@ const MAIL = {
   ),
 } satisfies SettingGroup;
 
-/** Who is notified of what happens to channels. */
+/** Who is notified of what; `alert-targets.ts` has the targets. */
 const ALERTS = {
-  webhookUrl: secret(
-    Joi.string().trim().custom(checkWebhookUrl),
-    'Gets a POST when a channel is paused, disabled or back',
-    { variable: 'ALERTS_WEBHOOK_URL' },
-  ),
+  webhookUrl: secret(Joi.string().trim().custom(checkWebhookUrl), 'Gets a POST for each alert', {
+    variable: 'ALERTS_WEBHOOK_URL',
+  }),
   webhookSecret: secret(
     Joi.string().min(8),
     'Signs the calls; after the prefix `whsec_`, it is read as base64',

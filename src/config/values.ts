@@ -1,3 +1,4 @@
+import type { AlertTarget } from './alert-targets.js';
 import type { ConfiguredChannel } from './channels.js';
 import type { ModelRulesSettings } from './rules.js';
 import type { ValuesOf } from './setting.js';
@@ -27,6 +28,7 @@ export interface InitialSwitch {
 }
 
 export interface Config extends Groups {
+  readonly alerts: Groups['alerts'] & { readonly targets: readonly AlertTarget[] };
   readonly models: ModelRulesSettings;
   readonly callers: CallerSettings;
   readonly prices: PriceList;

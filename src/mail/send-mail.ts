@@ -32,11 +32,16 @@ export function createSendMail({ smtpUrl, from, outboxDir }: MailRoute): SendMai
         to: { name: '', address: mail.to },
         subject: mail.subject,
         text: mail.text,
+        ...idOf(mail),
       });
     } finally {
       transport.close();
     }
   };
+}
+
+function idOf({ id }: Mail): { readonly messageId?: string } {
+  return id === undefined ? {} : { messageId: `<${id}@rerank-gateway>` };
 }
 
 /** Writes the message that a server would get, readable by the file's owner alone: it may contain a code. */
@@ -48,6 +53,7 @@ async function writeToOutbox(folder: string, from: string, mail: Mail): Promise<
     to: { name: '', address: mail.to },
     subject: mail.subject,
     text: mail.text,
+    ...idOf(mail),
   });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const name = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${randomUUID()}.eml`;

@@ -53,13 +53,13 @@ export function openDeliveries(connection: Connection, keys: Keys): DeliveryStor
         ...deliveries.map(({ id }) => ['EXISTS', at(id)] as const),
       ];
       return change<Added>(connection, looks, nowMs, ([waiting, last, ...known], now) => {
-        if (condition !== undefined && (last ?? '') === condition.value) return { result: 'known' };
+        if ((last ?? '') === condition?.value) return { result: 'known' };
         const fresh = deliveries.filter((_, index) => known[index] === 0);
         if (condition === undefined && fresh.length === 0) return { result: 'known' };
         if (fresh.length > 0 && numberOf(waiting) >= most) return { result: 'full' };
         const outcome = { state: 'waiting', tries: 0, error: '', dueAtMs: now } as const;
         const writes = fresh.flatMap((one): Step[] => [
-          ['HSET', at(one.id), ...Object.entries(one).flat()],
+          ['HSET', at(one.id), ...membersOf(one)],
           ['ZADD', all, one.atMs, one.id],
           ...outcomeWrites(one, outcome, now),
         ]);
@@ -133,6 +133,14 @@ export function openDeliveries(connection: Connection, keys: Keys): DeliveryStor
 }
 
 const STATES: readonly DeliveryState[] = ['waiting', 'sent', 'dead'];
+
+/** Names and values in turn. */
+function membersOf(delivery: Delivery): (string | number)[] {
+  return Object.entries(delivery).flatMap(([name, value]: [string, string | number]) => [
+    name,
+    value,
+  ]);
+}
 
 function conditionWrites(
   key: string,
