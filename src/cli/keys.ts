@@ -70,6 +70,7 @@ interface ListOptions extends PageOptions {
   readonly status?: string;
   readonly model?: string;
   readonly tag?: string;
+  readonly label?: string;
   readonly expiresBefore?: number;
   readonly unusedSince?: number;
   readonly sort?: string;
@@ -110,6 +111,7 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .addOption(new Option('--status <status>', 'in this state').choices(Object.values(STATUS)))
     .option('--model <name>', 'that may use this model')
     .option('--tag <tag>', 'that are bound to this tag')
+    .option('--label <label>', 'that have this label themselves: team, or team=search')
     .option('--expires-before <when>', 'that end before: 30d, or a date', expiry(io.now))
     .option('--unused-since <when>', 'not used since: 90d ago, or a date', past(io.now))
     .action(onGateway(io, (session, command) => listAll(session, command.opts())));
@@ -258,12 +260,12 @@ async function roll(session: Session, command: Command): Promise<void> {
 
 async function listAll(session: Session, options: ListOptions): Promise<void> {
   const { client } = session;
-  const { name, model, tag, expiresBefore, unusedSince, sort } = options;
+  const { name, model, tag, label, expiresBefore, unusedSince, sort } = options;
   const status = TOKEN_STATUSES.find((one) => STATUS[one] === options.status);
   const page = pageOf(options);
   const user = options.user === undefined ? undefined : await resolveUser(client, options.user);
   const query = {
-    ...{ keyword: name, user_id: user?.id, status, model, tag, sort },
+    ...{ keyword: name, user_id: user?.id, status, model, tag, label, sort },
     ...{ expires_before: expiresBefore, unused_since: unusedSince },
   };
   const { items, total } = await listPart(client, 'searchTokens', query, page);
@@ -281,6 +283,7 @@ async function listAll(session: Session, options: ListOptions): Promise<void> {
     amount(token.used_quota),
     moment(token.expired_time),
     lastUse(token),
+    token.labels,
   ]);
   const heading = [
     'ID',
@@ -292,6 +295,7 @@ async function listAll(session: Session, options: ListOptions): Promise<void> {
     'USED',
     'EXPIRES',
     'LAST USED',
+    'LABELS',
   ];
   session.show(
     { items, total },

@@ -15,6 +15,7 @@ export function withMembers(command: Command, specs: MemberSpecs, creating: bool
   for (const spec of Object.values(specs)) {
     const option = optionOf(spec, `${spoken(spec)}${creating ? byDefault(spec) : takenAway(spec)}`);
     if (spec.type === 'choice') option.choices([...spec.choices]);
+    else if (spec.type === 'labels') option.argParser(eachLabel(spec));
     else option.argParser((text) => parse(spec, text, creating));
     command.addOption(option);
   }
@@ -73,11 +74,13 @@ function spoken({ help }: MemberSpec): string {
 }
 
 function byDefault({ default: value, unset }: MemberSpec): string {
-  return value === 0 && unset !== undefined ? '' : ` (default: ${String(value ?? unset)})`;
+  return (value === 0 || value === '') && unset !== undefined
+    ? ''
+    : ` (default: ${String(value ?? unset)})`;
 }
 
 function takenAway(spec: MemberSpec): string {
-  return spec.default === undefined ? `; ${NONE} removes it` : '';
+  return spec.default === undefined || spec.type === 'labels' ? `; ${NONE} removes it` : '';
 }
 
 /** Null for a member to remove: commander reads undefined as not given. */
@@ -89,6 +92,16 @@ function parse(spec: MemberSpec, text: string, creating: boolean): unknown {
   return value;
 }
 
+/** Labels of one option that may be given several times. */
+function eachLabel(spec: MemberSpec): (text: string, before?: unknown) => unknown {
+  return (text, before) => {
+    const more = parse(spec, text, true);
+    return typeof before === 'string' && before !== ''
+      ? parse(spec, `${before},${String(more)}`, true)
+      : more;
+  };
+}
+
 function valueOf({ type }: MemberSpec, text: string): unknown {
   switch (type) {
     case 'units':
@@ -98,6 +111,8 @@ function valueOf({ type }: MemberSpec, text: string): unknown {
       return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : text);
+    case 'labels':
+      return text === NONE ? '' : text;
     case 'choice':
     case 'time_zone':
       return text;

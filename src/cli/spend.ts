@@ -1,9 +1,14 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Client, InputOf, ReplyOf } from '../client/client.js';
+import { csvOf } from '../core/csv.js';
 import { GatewayError } from '../core/errors.js';
+import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { present } from '../core/records.js';
+import { isTimeZone, startOfDay, timeOf } from '../core/time-zone.js';
 import { BREAKDOWN_GROUPS, type BreakdownGroup } from '../management/usage-breakdown.js';
 import type { BreakdownRowWire } from '../shapes/stats.js';
 import { namedUser, seesAll, self } from './accounts.js';
+import { UsageError } from './errors.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, moment, table } from './text.js';
 import { past } from './values.js';
@@ -12,11 +17,23 @@ interface SpendOptions {
   readonly by: BreakdownGroup;
   readonly then?: BreakdownGroup;
   readonly user?: string;
+  readonly label?: string;
   readonly since?: number;
   readonly until?: number;
+  readonly month?: Month;
+  readonly timeZone: string;
+  readonly csv?: true;
+}
+
+interface Month {
+  readonly year: number;
+  readonly month: number;
 }
 
 const MONTH_S = 30 * 24 * 3_600;
+/** Groups whose rows are listed in their order. */
+const TIMES: readonly BreakdownGroup[] = ['hour', 'day', 'month'];
+const SUMS = ['requests', 'failed', 'documents', 'tokens', 'quota'] as const;
 
 export function addSpendCommand(program: Command, io: CliIo): void {
   const choices = [...BREAKDOWN_GROUPS];
@@ -26,41 +43,88 @@ export function addSpendCommand(program: Command, io: CliIo): void {
     .addOption(new Option('--by <what>', 'a row for each').choices(choices).default('user'))
     .addOption(new Option('--then <what>', 'and in it, a row for each').choices(choices))
     .option('--user <user>', 'of this account: id, name or address')
+    .option('--label <label>', 'with --by label: the label, such as team; team=search: of it alone')
     .option('--since <when>', 'since when: 30d ago, or a date (default: 30d)', past(io.now))
     .option('--until <when>', 'until when (default: now)', past(io.now))
+    .addOption(
+      new Option('--month <month>', 'of this month, such as 2026-10')
+        .argParser(monthOf)
+        .conflicts(['since', 'until']),
+    )
+    .option('--time-zone <zone>', 'where days and months begin: Europe/Berlin', zoneOf, 'UTC')
+    .option('--csv', 'print it as CSV, with dollars')
     .action(onGateway(io, (session, command) => showSpending(session, command.opts(), io.now())));
 }
 
 async function showSpending(
-  { client, show }: Session,
-  { by, then, user, since, until }: SpendOptions,
+  { client, show, io }: Session,
+  { by, then, user, label, since, until, month, timeZone, csv }: SpendOptions,
   nowMs: number,
 ): Promise<void> {
-  const end = until ?? Math.floor(nowMs / 1_000) + 1;
   const groups = then === undefined || then === by ? [by] : [by, then];
-  const span = { start_timestamp: since ?? end - MONTH_S, end_timestamp: end };
-  const breakdown = await breakdownOf(client, { by, then: groups[1], ...span }, user);
-  const { rows, total } = breakdown;
-  const heading = groups.map((group) => group.toUpperCase());
-  const cells = (sums: typeof total): string[] => [
-    String(sums.requests),
-    String(sums.failed),
-    String(sums.documents),
-    String(sums.tokens),
-    amount(sums.quota),
-  ];
+  if (label === undefined && groups.includes('label')) {
+    throw new UsageError('Name the label to group by: --label team.');
+  }
+  const end = until ?? Math.floor(nowMs / 1_000) + 1;
+  const span =
+    month === undefined
+      ? { start_timestamp: since ?? end - MONTH_S, end_timestamp: end }
+      : spanOf(month, timeZone);
+  const asked = { by, then: groups[1], ...span, ...present({ label }), time_zone: timeZone };
+  const breakdown = await breakdownOf(client, asked, user);
+  const { total } = breakdown;
+  const rows = inOrder(breakdown.rows, by);
+  const named = (row: BreakdownRowWire): string[] =>
+    groups.map((group) => nameOf(row, group, timeZone));
+  if (csv === true) {
+    const lines = rows.map((row) => [
+      ...named(row),
+      ...SUMS.map((name) => row[name]),
+      row.quota / UNITS_PER_DOLLAR,
+    ]);
+    io.writeOut(csvOf([...groups, ...SUMS, 'dollars'], lines));
+    return;
+  }
+  const cells = (sums: typeof total): string[] =>
+    SUMS.map((name) => (name === 'quota' ? amount(sums.quota) : String(sums[name])));
   show(
     breakdown,
     rows.length === 0
       ? `Nothing was spent in that time on ${client.place}.`
       : table(
-          [...heading, 'REQUESTS', 'FAILED', 'DOCUMENTS', 'TOKENS', 'QUOTA'],
+          [...groups, ...SUMS].map((title) => title.toUpperCase()),
           [
-            ...rows.map((row) => [...groups.map((group) => nameOf(row, group)), ...cells(row)]),
+            ...rows.map((row) => [...named(row), ...cells(row)]),
             [...groups.map((_, index) => (index === 0 ? 'total' : '')), ...cells(total)],
           ],
         ),
   );
+}
+
+function monthOf(text: string): Month {
+  const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
+  if (month === undefined) throw new InvalidArgumentError('Give a month such as 2026-10.');
+  return { year: Number(year), month: Number(month) };
+}
+
+function zoneOf(text: string): string {
+  if (isTimeZone(text)) return text;
+  throw new InvalidArgumentError('Give the name of a time zone, such as UTC or Europe/Berlin.');
+}
+
+function spanOf({ year, month }: Month, timeZone: string) {
+  const [start, end] = [month, month + 1].map((each) =>
+    startOfDay({ year, month: each, date: 1 }, timeZone),
+  ) as [number, number];
+  return { start_timestamp: start / 1_000, end_timestamp: end / 1_000 };
+}
+
+/** Rows of hours, days and months by time; others as they come. */
+function inOrder(rows: readonly BreakdownRowWire[], by: BreakdownGroup): BreakdownRowWire[] {
+  if (!TIMES.includes(by)) return [...rows];
+  const timeOf = ({ hour, day, month }: BreakdownRowWire): number =>
+    hour ?? day ?? month ?? Infinity;
+  return rows.toSorted((one, other) => timeOf(one) - timeOf(other));
 }
 
 type Breakdown = NonNullable<InputOf<'usageBreakdown'>['query']>;
@@ -85,7 +149,7 @@ async function breakdownOf(
 }
 
 /** The group that a row is about, by its name if it has one. */
-function nameOf(row: BreakdownRowWire, group: BreakdownGroup): string {
+function nameOf(row: BreakdownRowWire, group: BreakdownGroup, timeZone: string): string {
   if (row.is_rest) return 'others';
   switch (group) {
     case 'user':
@@ -97,7 +161,14 @@ function nameOf(row: BreakdownRowWire, group: BreakdownGroup): string {
     case 'hour':
       return row.hour === null ? '' : moment(row.hour);
     case 'day':
-      return row.day === null ? '' : moment(row.day);
+      return row.day === null
+        ? ''
+        : timeOf(row.day * 1_000, timeZone).slice(0, 'yyyy-mm-dd'.length);
+    case 'month':
+      return row.month === null
+        ? ''
+        : timeOf(row.month * 1_000, timeZone).slice(0, 'yyyy-mm'.length);
+    case 'label':
     case 'model':
     case 'provider':
     case 'tag':

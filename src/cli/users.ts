@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { BUDGET_MEMBERS } from '../core/budget.js';
+import { ACCOUNT_MEMBERS } from '../core/labels.js';
 import { listPart, type InputOf } from '../client/client.js';
 import type { Role } from '../store/store.js';
 import { USER_SORTS, type UserWire } from '../shapes/user.js';
@@ -32,6 +32,7 @@ interface ListOptions extends PageOptions {
   readonly role?: string;
   readonly enabled?: true;
   readonly disabled?: true;
+  readonly label?: string;
   readonly sort?: string;
 }
 
@@ -54,7 +55,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .argument('<name>', 'its name')
     .action(onGateway(io, create));
 
-  withMembers(users.command('invite'), BUDGET_MEMBERS, true)
+  withMembers(users.command('invite'), ACCOUNT_MEMBERS, true)
     .description('make an account, and mail its owner a code to set a password')
     .argument('<name>', 'its name')
     .requiredOption('--email <address>', 'where the invitation goes')
@@ -77,6 +78,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .addOption(new Option('--role <role>', 'with this role').choices(Object.values(ROLE)))
     .addOption(new Option('--enabled', 'that are enabled').conflicts('disabled'))
     .option('--disabled', 'that are disabled')
+    .option('--label <label>', 'that have this label: team, or team=search')
     .action(onGateway(io, listAll));
 
   users
@@ -122,7 +124,7 @@ function withFields(command: Command, creating: boolean): Command {
     .option('--display-name <text>', 'its display name')
     .addOption(new Option('--role <role>', 'its role').choices(Object.keys(ROLES)))
     .option('--quota <amount>', 'its balance: units, or dollars such as 1.50usd', units);
-  return withMembers(described, BUDGET_MEMBERS, creating);
+  return withMembers(described, ACCOUNT_MEMBERS, creating);
 }
 
 async function listAdmins({ client, show }: Session): Promise<void> {
@@ -140,7 +142,7 @@ async function create(session: Session, command: Command): Promise<void> {
       password: await newPassword(io, username, password),
       ...present({ email: email === 'none' ? undefined : email, display_name: displayName, quota }),
       role: ROLES[role],
-      ...givenMembers(command, BUDGET_MEMBERS),
+      ...givenMembers(command, ACCOUNT_MEMBERS),
     },
   });
   showUser(session, user);
@@ -153,7 +155,7 @@ async function invite(session: Session, command: Command): Promise<void> {
     body: {
       ...{ username, email, role: ROLES[role] },
       ...present({ display_name: displayName, quota }),
-      ...givenMembers(command, BUDGET_MEMBERS),
+      ...givenMembers(command, ACCOUNT_MEMBERS),
     },
   });
   showUser(session, user);
@@ -168,14 +170,14 @@ async function mailReset({ client, show }: Session, command: Command): Promise<v
 
 async function listAll({ client, show }: Session, command: Command): Promise<void> {
   const options = command.opts<ListOptions>();
-  const { keyword, sort } = options;
+  const { keyword, label, sort } = options;
   const role = EVERY_ROLE.find((one) => ROLE[one] === options.role);
   const status = options.enabled === true ? 1 : options.disabled === true ? 2 : undefined;
   const page = pageOf(options);
   const { items, total } = await listPart(
     client,
     'searchUsers',
-    { keyword, role, status, sort },
+    { keyword, role, status, label, sort },
     page,
   );
   const rows = items.map((user) => [
@@ -189,13 +191,17 @@ async function listAll({ client, show }: Session, command: Command): Promise<voi
     String(user.request_count),
     moment(user.created_time),
     user.last_login_time === 0 ? 'never' : moment(user.last_login_time),
+    user.labels,
   ]);
   const heading = ['ID', 'NAME', 'ADDRESS', 'ROLE', 'STATUS', 'QUOTA LEFT', 'USED', 'REQUESTS'];
   show(
     { items, total },
     total === 0
       ? `No such accounts in ${client.place}.`
-      : table([...heading, 'CREATED', 'LAST LOGIN'], rows, { total, offset: page.offset }),
+      : table([...heading, 'CREATED', 'LAST LOGIN', 'LABELS'], rows, {
+          total,
+          offset: page.offset,
+        }),
   );
 }
 
@@ -213,7 +219,7 @@ async function update(session: Session, command: Command): Promise<void> {
     status: enable === true ? 1 : disable === true ? 2 : undefined,
     quota,
     add_quota: addQuota,
-    ...givenMembers(command, BUDGET_MEMBERS),
+    ...givenMembers(command, ACCOUNT_MEMBERS),
   });
   if (Object.keys(edit).length === 0) throw new UsageError('Name at least one thing to change.');
   const { id } = await namedUser(session.client, login);
@@ -255,7 +261,7 @@ function showUser({ show }: Session, user: UserWire): void {
       ['used', amount(user.used_quota)],
       ['requests', String(user.request_count)],
       ['created', moment(user.created_time)],
-      ...memberFacts(BUDGET_MEMBERS, user),
+      ...memberFacts(ACCOUNT_MEMBERS, user),
       ...budgetFacts(user),
     ]),
   );

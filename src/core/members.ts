@@ -1,3 +1,4 @@
+import { labelsMistake } from './label-text.js';
 import { isTimeZone } from './time-zone.js';
 
 /** What all code that reads, writes, checks or shows a member must know about it. */
@@ -45,8 +46,14 @@ interface TimeZoneSpec extends MemberText {
   readonly default: string;
 }
 
+/** Labels as a text, such as `team=search,env=prod`. */
+interface LabelsSpec extends MemberText {
+  readonly type: 'labels';
+  readonly default: string;
+}
+
 /** One row of a table of members, from which files, API, command line and documentation are generated. */
-export type MemberSpec = NumberSpec | BooleanSpec | ChoiceSpec | TimeZoneSpec;
+export type MemberSpec = NumberSpec | BooleanSpec | ChoiceSpec | TimeZoneSpec | LabelsSpec;
 export type MemberSpecs = Readonly<Record<string, MemberSpec>>;
 
 /** The type of a member, by its row. */
@@ -55,7 +62,7 @@ export type MemberValue<S extends MemberSpec> =
       ? C
       : S extends { readonly type: 'boolean' }
         ? boolean
-        : S extends { readonly type: 'time_zone' }
+        : S extends { readonly type: 'time_zone' | 'labels' }
           ? string
           : number)
   | (undefined extends S['default'] ? undefined : never);
@@ -106,5 +113,7 @@ export function memberMistake(spec: MemberSpec, value: unknown): string | undefi
       return typeof value === 'string' && isTimeZone(value)
         ? undefined
         : 'must be the name of a time zone, such as UTC or Europe/Berlin';
+    case 'labels':
+      return typeof value === 'string' ? labelsMistake(value) : 'must be a text';
   }
 }

@@ -17,6 +17,8 @@ export const ROLLUPS = {
   total_hour: { stepMs: HOUR_MS, keepMs: 400 * DAY_MS },
   /** As long as the settings say. Days are UTC. */
   spend_day: { stepMs: DAY_MS, keepMs: Infinity },
+  /** No sums: the labels of deleted keys and accounts, in one bucket. */
+  labels_gone: { stepMs: 36_525 * DAY_MS, keepMs: Infinity },
 } as const;
 
 export type RollupName = keyof typeof ROLLUPS;

@@ -1,4 +1,5 @@
 import { BUDGET_MEMBERS } from './budget.js';
+import { LABEL_MEMBERS } from './labels.js';
 import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
 
 /** The plain members of a key's policy, one row each, like `CHANNEL_MEMBERS` for a channel. */
@@ -87,6 +88,7 @@ export const TOKEN_MEMBERS = {
     help: 'Whether it may ask for explanations, which reveal channels; only admins may set it.',
   },
   ...BUDGET_MEMBERS,
+  ...LABEL_MEMBERS,
 } as const satisfies Readonly<Record<string, MemberSpec>>;
 
 export type TokenMembers = MembersOf<typeof TOKEN_MEMBERS>;

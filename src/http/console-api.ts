@@ -1,4 +1,4 @@
-import { BUDGET_MEMBERS } from '../core/budget.js';
+import { ACCOUNT_MEMBERS } from '../core/labels.js';
 import { CHANNEL_MEMBERS } from '../core/channel-members.js';
 import type { MemberSpec, MemberSpecs } from '../core/members.js';
 import { snakeCase } from '../core/records.js';
@@ -107,7 +107,7 @@ function objectOf(members: readonly (readonly [string, boolean, string])[]): str
 const TABLES: Readonly<Record<string, MemberSpecs>> = {
   channel: CHANNEL_MEMBERS,
   key: TOKEN_MEMBERS,
-  account: BUDGET_MEMBERS,
+  account: ACCOUNT_MEMBERS,
 };
 
 /** The rows of the tables of members, as forms and lists need them: a new row appears there without more. */

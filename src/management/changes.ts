@@ -1,4 +1,4 @@
-import { BUDGET_MEMBERS } from '../core/budget.js';
+import { ACCOUNT_MEMBERS } from '../core/labels.js';
 import { CHANNEL_MEMBERS } from '../core/channel-members.js';
 import type { Channel } from '../core/channel.js';
 import { canonicalJson, snakeCase, snakeKeys } from '../core/records.js';
@@ -81,7 +81,7 @@ export function userShown(user: User): Shown {
     display_name: user.displayName,
     role: user.role,
     status: statusOf(user.enabled),
-    ...membersShown(Object.keys(BUDGET_MEMBERS), user),
+    ...membersShown(Object.keys(ACCOUNT_MEMBERS), user),
   };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { budgetMembersOf } from '../core/budget.js';
+import { accountMembersOf } from '../core/labels.js';
 import { CHANNEL_MEMBERS } from '../core/channel-members.js';
 import { CHANNEL_AUTO_DISABLED, CHANNEL_ENABLED, type Channel } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
@@ -47,7 +47,7 @@ export function tokenRevision(token: Token): string {
 
 export function userRevision(user: User): string {
   const { username, email, displayName, role, enabled } = user;
-  return revisionOf({ username, email, displayName, role, enabled, ...budgetMembersOf(user) });
+  return revisionOf({ username, email, displayName, role, enabled, ...accountMembersOf(user) });
 }
 
 export function codeRevision({ name, quota, expiredTime, status }: RedemptionCode): string {

@@ -22,6 +22,7 @@ import { isAddressOrRange } from './addresses.js';
 import { ADMIN_ROLE, AUDITOR_ROLE, recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { changesOf, tokenShown, Witness } from './changes.js';
 import { checkInteger, checkMembers, checkName, checkNames, invalid } from './fields.js';
+import { keepLabelsOf } from './labels.js';
 import { checkOwner } from './rank.js';
 import { changedSince, still, tokenRevision } from './revision.js';
 import { hashSecret } from './secrets.js';
@@ -248,6 +249,7 @@ export async function deleteTokens(
     wanted.push(token);
   }
   for (const token of wanted) {
+    await keepLabelsOf(deps, token);
     if (!(await deps.store.deleteToken(token.id, token.userId))) continue;
     gone += 1;
     await recordDeletion(deps, token, actor);
@@ -257,6 +259,7 @@ export async function deleteTokens(
 
 export async function deleteToken(deps: ManagementDeps, id: number, actor: Actor): Promise<void> {
   const token = await ownToken(deps, id, actor);
+  await keepLabelsOf(deps, token);
   if (!(await deps.store.deleteToken(id, token.userId))) throw noToken(id);
   await recordDeletion(deps, token, actor);
 }

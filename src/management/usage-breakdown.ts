@@ -2,6 +2,7 @@ import { readSpendKey, stepOf, type SpendKey } from '../core/rollups.js';
 import { addTally, newTally, type Sums, type Tally } from '../core/tally.js';
 import { dayOf, startOfDay } from '../core/time-zone.js';
 import type { StatsRow } from '../store/store.js';
+import { labelValues } from './labels.js';
 import { readSpending } from './spending.js';
 import { completeFrom, namesFor, type Span, type StatsDeps } from './stats.js';
 
@@ -12,17 +13,21 @@ export const BREAKDOWN_GROUPS = [
   'channel',
   'tag',
   'provider',
+  'label',
   'hour',
   'day',
+  'month',
 ] as const;
 
-export const OWN_BREAKDOWN_GROUPS = ['token', 'model', 'hour', 'day'] as const;
+export const OWN_BREAKDOWN_GROUPS = ['token', 'model', 'label', 'hour', 'day', 'month'] as const;
 export type BreakdownGroup = (typeof BREAKDOWN_GROUPS)[number];
 
 export interface BreakdownQuery extends Span {
   readonly by: readonly BreakdownGroup[];
   readonly owner?: number;
-  /** Whose days they are, if they are listed by day; UTC unless given. */
+  /** The label to group by, such as `team`; with a value, as `team=search`, only what has that value counts. */
+  readonly label?: string;
+  /** Whose days and months they are, if they are listed by day or month; UTC unless given. */
   readonly timeZone?: string;
   /** The most rows that are listed individually, if fewer than usual. */
   readonly most?: number;
@@ -61,13 +66,20 @@ interface Group {
  */
 export async function usageBreakdown(
   deps: StatsDeps,
-  { by, owner, most = MAX_ROWS, named = true, timeZone = 'UTC', ...asked }: BreakdownQuery,
+  { by, owner, most = MAX_ROWS, named = true, timeZone = 'UTC', label, ...asked }: BreakdownQuery,
 ): Promise<UsageBreakdown> {
-  const edges = by.includes('day') ? edgesOfDays(asked, timeZone) : [asked.fromMs];
+  const step = by.includes('day') ? 'day' : by.includes('month') ? 'month' : undefined;
+  const edges = step === undefined ? [asked.fromMs] : edgesOf(step, asked, timeZone);
+  const monthOf = monthsIn(timeZone);
+  const [name, value] = label?.split('=') ?? [];
+  const labelOf = name === undefined ? undefined : await labelValues(deps, name, owner);
   const groups = new Map<string, Group>();
   const total = newTally();
   const add = (row: StatsRow, startMs: number): void => {
-    const of = spendOf(row, by, startMs);
+    const about = readSpendKey(row.key);
+    const labelled = labelOf?.(about.tokenId, row.owner);
+    if (value !== undefined && labelled !== value) return;
+    const of = spendOf({ ...row, ...about, startMs, labelled, monthOf }, by);
     const id = JSON.stringify(by.map((name) => of[name] ?? null));
     let group = groups.get(id);
     if (group === undefined) groups.set(id, (group = { of, tally: newTally() }));
@@ -81,7 +93,7 @@ export async function usageBreakdown(
       owner,
       edges,
       byHour: by.includes('hour'),
-      together: by.every((group) => group === 'day'),
+      together: value === undefined && by.every((group) => group === 'day' || group === 'month'),
     },
     add,
   );
@@ -100,15 +112,29 @@ export async function usageBreakdown(
   };
 }
 
-/** The beginning of a span, and of each day in it after that. */
-function edgesOfDays({ fromMs, toMs }: Span, timeZone: string): number[] {
+/** The beginning of a span, and of each day or month in it after that. */
+function edgesOf(step: 'day' | 'month', { fromMs, toMs }: Span, timeZone: string): number[] {
   const edges = [fromMs];
-  const { date, ...month } = dayOf(fromMs, timeZone);
-  for (let days = 1; ; days += 1) {
-    const startMs = startOfDay({ ...month, date: date + days }, timeZone);
+  const { year, month, date } = dayOf(fromMs, timeZone);
+  for (let steps = 1; ; steps += 1) {
+    const next = { year, month, date: date + steps };
+    const first = { year, month: month + steps, date: 1 };
+    const startMs = startOfDay(step === 'day' ? next : first, timeZone);
     if (startMs >= toMs) return edges;
     if (startMs > fromMs) edges.push(startMs);
   }
+}
+
+/** The start of the month of a moment; each moment is asked for many times. */
+function monthsIn(timeZone: string): (atMs: number) => number {
+  const known = new Map<number, number>();
+  return (atMs) => {
+    let startMs = known.get(atMs);
+    if (startMs === undefined) {
+      known.set(atMs, (startMs = startOfDay({ ...dayOf(atMs, timeZone), date: 1 }, timeZone)));
+    }
+    return startMs;
+  };
 }
 
 /** A row for each group, with the names of what it is about. */
@@ -147,17 +173,23 @@ function restRow(groups: readonly Group[]): BreakdownRow[] {
   return [{ of: {}, names: {}, isRest: true, sums: rest.sums }];
 }
 
-function spendOf(row: StatsRow, by: readonly BreakdownGroup[], dayMs: number): BreakdownRow['of'] {
-  const about = readSpendKey(row.key);
-  const entries = by.map((group) => [group, valueOf(group, about, row, dayMs)] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined && value !== ''));
+/** What a row of spending is about, and in which part of the span it is. */
+interface Spending extends SpendKey, StatsRow {
+  readonly startMs: number;
+  readonly labelled: string | undefined;
+  readonly monthOf: (atMs: number) => number;
+}
+
+function spendOf(row: Spending, by: readonly BreakdownGroup[]): BreakdownRow['of'] {
+  const entries = by.map((group) => [group, valueOf(group, row)] as const);
+  return Object.fromEntries(
+    entries.filter(([group, value]) => value !== undefined && (value !== '' || group === 'label')),
+  );
 }
 
 function valueOf(
   group: BreakdownGroup,
-  { tokenId, model, channelId, provider, tag }: SpendKey,
-  { owner, atMs }: StatsRow,
-  dayMs: number,
+  { tokenId, model, channelId, provider, tag, owner, atMs, startMs, labelled, monthOf }: Spending,
 ): string | number | undefined {
   switch (group) {
     case 'user':
@@ -169,7 +201,11 @@ function valueOf(
     case 'hour':
       return stepOf('spend_hour', atMs) / 1_000;
     case 'day':
-      return Math.floor(dayMs / 1_000);
+      return Math.floor(startMs / 1_000);
+    case 'month':
+      return Math.floor(monthOf(startMs) / 1_000);
+    case 'label':
+      return labelled;
     case 'model':
       return model;
     case 'provider':

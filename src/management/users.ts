@@ -1,4 +1,4 @@
-import { BUDGET_MEMBERS, budgetMembersOf, type BudgetMembers } from '../core/budget.js';
+import { ACCOUNT_MEMBERS, accountMembersOf, type AccountMembers } from '../core/labels.js';
 import { GatewayError } from '../core/errors.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type { Secret } from '../core/secret.js';
@@ -14,6 +14,7 @@ import type {
 import type { AccountSettings } from './accounts.js';
 import { ADMIN_ROLE, recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
 import { checkInteger, checkMembers, checkName, invalid, loginName } from './fields.js';
+import { keepLabelsOfUser } from './labels.js';
 import { isReserved, usernameMistake } from './names.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, verifyPassword } from './passwords.js';
@@ -35,7 +36,7 @@ export type EnsuredRoot =
   | { readonly kind: 'found'; readonly user: User };
 
 /** An account to be created by an admin. */
-export interface UserDraft extends Partial<BudgetMembers> {
+export interface UserDraft extends Partial<AccountMembers> {
   readonly username: string;
   readonly password: string;
   readonly email?: string | undefined;
@@ -64,7 +65,7 @@ export interface SelfEdit {
 }
 
 /** What an admin changes about an account; whatever is left out stays. */
-export interface UserEdit extends Partial<BudgetMembers> {
+export interface UserEdit extends Partial<AccountMembers> {
   readonly username?: string | undefined;
   readonly email?: string | null | undefined;
   readonly displayName?: string | undefined;
@@ -255,13 +256,13 @@ export async function updateUser(
   const user = await getUser(deps, id);
   if (user.id === actor.id) {
     const { username, displayName, quota, ...protectedMembers } = edit;
-    const { budget, budgetPeriod, budgetTimeZone, ...rest } = protectedMembers;
+    const { budget, budgetPeriod, budgetTimeZone, labels, ...rest } = protectedMembers;
     const isSet = (value: unknown): boolean => value !== undefined;
-    const money = [quota, budget, budgetPeriod, budgetTimeZone].some(isSet);
+    const money = [quota, budget, budgetPeriod, budgetTimeZone, labels].some(isSet);
     if (Object.values(rest).some(isSet) || (money && actor.role < ROOT_ROLE)) {
       throw new GatewayError(
         'permission_denied',
-        'You cannot change your own role, status, quota or budget; change password and address under /api/user/self.',
+        'You cannot change your own role, status, quota, budget or labels; change password and address under /api/user/self.',
       );
     }
   } else {
@@ -301,8 +302,8 @@ async function insertUser(deps: ManagementDeps, draft: UserDraft, asker: Asker):
   const { store, now, randomBytes } = deps;
   const username = checkUsername(draft.username, draft.role ?? USER_ROLE);
   const email = draft.email === undefined ? undefined : checkEmail(draft.email);
-  const budgets = budgetMembersOf(draft);
-  checkMembers(BUDGET_MEMBERS, budgets);
+  const members = accountMembersOf(draft);
+  checkMembers(ACCOUNT_MEMBERS, members);
   checkPassword(draft.password, [username, email]);
   const created = await store.createUser(
     {
@@ -314,7 +315,7 @@ async function insertUser(deps: ManagementDeps, draft: UserDraft, asker: Asker):
       role: draft.role ?? USER_ROLE,
       enabled: draft.enabled ?? true,
       quota: checkInteger(draft.quota ?? 0, 0, MAX_QUOTA, 'quota'),
-      ...budgets,
+      ...members,
     },
     now(),
   );
@@ -330,10 +331,10 @@ async function writeUser(
   condition: UserCondition,
 ): Promise<User> {
   const { store, now, randomBytes } = deps;
-  const budgets = budgetMembersOf(others);
-  checkMembers(BUDGET_MEMBERS, budgets);
+  const members = accountMembersOf(others);
+  checkMembers(ACCOUNT_MEMBERS, members);
   const change = {
-    ...budgets,
+    ...members,
     ...(username === undefined || username === user.username
       ? {}
       : { username: checkUsername(username, user.role) }),
@@ -369,6 +370,7 @@ async function writeUser(
 
 async function removeUser(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
   if (user.role === ROOT_ROLE) throw rootStays();
+  await keepLabelsOfUser(deps, user);
   if (!(await deps.store.deleteUser(user.id))) throw noUser(user.id);
   const { id, username } = user;
   const of = { name: username, changes: changesOf(userShown(user), undefined) };

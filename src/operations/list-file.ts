@@ -2,7 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import type { Page, Slice } from '../store/store.js';
 import { LIST_QUERY, listReply, sliceOf } from '../shapes/lists.js';
 import { choice, type ObjectOf } from '../shapes/shape.js';
-import { csvOf, csvRows } from './csv.js';
+import { csvOf, csvRows } from '../core/csv.js';
 import { FileReply } from './operation.js';
 
 export const CSV = 'text/csv';

@@ -27,7 +27,7 @@ import {
   type ListQuery,
   type ListReply,
 } from '../shapes/lists.js';
-import { csvOf } from './csv.js';
+import { csvOf } from '../core/csv.js';
 import {
   BATCH,
   BATCH_ID,

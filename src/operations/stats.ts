@@ -16,7 +16,7 @@ import {
   usageSeries,
   type SeriesGroup,
 } from '../management/usage-series.js';
-import { ID } from '../shapes/lists.js';
+import { ID, LABEL } from '../shapes/lists.js';
 import { SECONDS } from '../shapes/log.js';
 import { OVERVIEW, overviewWire } from '../shapes/overview.js';
 import {
@@ -28,7 +28,7 @@ import {
   seriesWire,
   type BreakdownWire,
 } from '../shapes/stats.js';
-import { csvOf } from './csv.js';
+import { csvOf } from '../core/csv.js';
 import { defineOperation, FileReply } from './operation.js';
 import { choice, optional, partial, shape, type ObjectOf, type Of } from '../shapes/shape.js';
 
@@ -40,7 +40,11 @@ const CSV = 'text/csv';
 const TIME_ZONE = Joi.string()
   .max(64)
   .default('UTC')
-  .description('By day: whose days, as Europe/Berlin.');
+  .description('By day or month: whose they are, as Europe/Berlin.');
+
+const OF_LABEL = LABEL.description(
+  'The label to group by: `team`. As `team=search`, only what has this value counts. A key without a label has that of its account. Labels are those of now, or, of what was deleted, of then.',
+);
 
 const SPAN = {
   start_timestamp: SECONDS.description('Unix seconds.'),
@@ -101,7 +105,7 @@ const ownSeries = defineOperation({
 const BREAKDOWN_QUERY = shape({
   ...SPAN,
   by: choice(...BREAKDOWN_GROUPS).default('user'),
-  ...partial({ then: choice(...BREAKDOWN_GROUPS), user_id: ID }),
+  ...partial({ then: choice(...BREAKDOWN_GROUPS), user_id: ID, label: OF_LABEL }),
   time_zone: TIME_ZONE,
   format: FORMAT,
 });
@@ -133,6 +137,7 @@ const ownBreakdown = defineOperation({
     ...SPAN,
     by: choice<BreakdownGroup>(...OWN_BREAKDOWN_GROUPS).default('token'),
     then: optional(choice<BreakdownGroup>(...OWN_BREAKDOWN_GROUPS)),
+    label: optional(OF_LABEL),
     time_zone: TIME_ZONE,
     format: FORMAT,
   }),
@@ -184,17 +189,20 @@ async function breakdownOf(
   query: BreakdownQuery,
   owner: number | undefined,
 ): Promise<BreakdownWire | FileReply> {
-  const { by, then, format, time_zone: timeZone } = query;
+  const { by, then, format, label, time_zone: timeZone } = query;
   const groups = then === undefined || then === by ? [by] : [by, then];
   if (!isTimeZone(timeZone)) {
     throw invalid('time_zone', 'time_zone must be the name of a time zone, as Europe/Berlin.');
+  }
+  if (label === undefined && groups.includes('label')) {
+    throw invalid('label', 'label must name the label to group by, such as team.');
   }
   const maxDays = groups.includes('hour') ? MAX_HOURS_DAYS : MAX_BREAKDOWN_DAYS;
   const found = breakdownWire(
     await usageBreakdown(deps, {
       ...spanOf(query, maxDays),
       ...{ by: groups, timeZone },
-      ...present({ owner }),
+      ...present({ owner, label }),
     }),
   );
   if (format === 'json') return found;

@@ -8,7 +8,7 @@ import { hashSecret } from '../management/secrets.js';
 import { userNames } from '../management/user-names.js';
 import type { TokenQuery } from '../store/store.js';
 import { COUNT } from '../shapes/counts.js';
-import { ID, ID_PARAMS, listOf, orderOf, sortOf } from '../shapes/lists.js';
+import { ID, ID_PARAMS, LABEL, listOf, orderOf, sortOf } from '../shapes/lists.js';
 import { BUDGET_USE, budgetUse } from '../shapes/budget.js';
 import {
   choice,
@@ -35,6 +35,7 @@ const FILTERS = partial({
   status: TOKEN_STATUS.empty(''),
   model: NAME.description('Those that may use it.'),
   tag: NAME.description('Those that are bound to it.'),
+  label: LABEL.description('Those that have it themselves: `team`, or `team=search`.'),
   expires_before: TIME.min(0).description('Unix seconds; those that never end are left out.'),
   unused_since: TIME.min(0).description('Unix seconds.'),
   sort: sortOf(TOKEN_SORTS, 'newest first'),

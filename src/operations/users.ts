@@ -9,11 +9,12 @@ import {
   updateUser,
   type UserEdit,
 } from '../management/users.js';
-import { BUDGET_MEMBERS } from '../core/budget.js';
+import { ACCOUNT_MEMBERS } from '../core/labels.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type { QuotaChange } from '../store/store.js';
 import {
   ID,
+  LABEL,
   ID_PARAMS,
   IF_REVISION,
   KEYWORD,
@@ -45,6 +46,7 @@ import {
 const FILTERS = partial({
   role: ROLE.empty(''),
   status: STATUS.empty(''),
+  label: LABEL.description('Those that have it: `team`, or `team=search`.'),
   sort: sortOf(USER_SORTS, 'newest first'),
 });
 const SEARCHED = { ...FILTERS, keyword: KEYWORD };
@@ -128,7 +130,7 @@ const create = defineOperation({
     role: ROLE.default(1),
     status: STATUS.default(1),
     quota: QUOTA.default(0),
-    ...bodyMembers(BUDGET_MEMBERS),
+    ...bodyMembers(ACCOUNT_MEMBERS),
     reason: REASON,
   }),
   reply: USER,
@@ -138,7 +140,7 @@ const create = defineOperation({
     const { username, password, email, display_name: displayName, role, status, quota } = body;
     const draft = {
       ...{ username, password, email, displayName, role, enabled: status === 1, quota },
-      ...readMembers(BUDGET_MEMBERS, body),
+      ...readMembers(ACCOUNT_MEMBERS, body),
     };
     return userWire(deps.now())(await createUser(deps, draft, because(actor, body.reason)));
   },
@@ -159,7 +161,7 @@ const invite = defineOperation({
     display_name: optional(DISPLAY_NAME.empty('')),
     role: ROLE.default(1),
     quota: QUOTA.default(0),
-    ...bodyMembers(BUDGET_MEMBERS),
+    ...bodyMembers(ACCOUNT_MEMBERS),
     reason: REASON,
   }),
   reply: USER,
@@ -169,7 +171,7 @@ const invite = defineOperation({
     const { username, email, display_name: displayName, role, quota } = body;
     const invitation = {
       ...{ username, email, displayName, role, quota },
-      ...readMembers(BUDGET_MEMBERS, body),
+      ...readMembers(ACCOUNT_MEMBERS, body),
     };
     return userWire(deps.now())(await inviteUser(deps, invitation, because(actor, body.reason)));
   },
@@ -187,7 +189,7 @@ const UPDATE_BODY = shape({
     quota: QUOTA,
     add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
   }),
-  ...bodyMembers(BUDGET_MEMBERS),
+  ...bodyMembers(ACCOUNT_MEMBERS),
   if_revision: IF_REVISION,
   reason: REASON,
 }).oxor('quota', 'add_quota');
@@ -213,7 +215,7 @@ const update = defineOperation({
       email: body.email === '' ? null : body.email,
       enabled: status === undefined ? undefined : status === 1,
       quota: quotaChange(body),
-      ...readMembers(BUDGET_MEMBERS, body),
+      ...readMembers(ACCOUNT_MEMBERS, body),
     };
     const view = userWire(deps.now());
     const updated = updateUser(deps, id, edit, because(actor, body.reason), body.if_revision);

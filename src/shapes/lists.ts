@@ -25,6 +25,13 @@ export const IF_REVISION = optional(Joi.string().max(64).empty(['', null])).desc
 /** Of a search: a part of a name, for instance. */
 export const KEYWORD = optional(Joi.string().max(256).empty(''));
 
+/** A label in a query: its name, or its name and value. */
+export const LABEL = Joi.string()
+  .max(320)
+  .pattern(/^[\w.][-\w./]*(?:=[-\w.]*)?$/)
+  .empty('')
+  .messages({ 'string.pattern.base': '{{#label}} must be a label such as team or team=search' });
+
 /** The names on the wire of what a list can be ordered by. */
 type Sorts<By extends string> = Readonly<Record<string, By>>;
 

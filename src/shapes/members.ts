@@ -6,6 +6,7 @@ import {
   type MemberSpecs,
   type MemberValue,
 } from '../core/members.js';
+import { labelsText, MAX_LABELS_CHARACTERS } from '../core/label-text.js';
 import { snakeCase, type SnakeCase } from '../core/records.js';
 import { partial, type Partly } from './shape.js';
 
@@ -91,6 +92,12 @@ function baseSchema(spec: MemberSpec): Joi.AnySchema {
       return Joi.string().valid(...spec.choices);
     case 'time_zone':
       return Joi.string().max(MAX_ZONE_CHARACTERS).custom(checkedBy(spec));
+    case 'labels':
+      return Joi.string()
+        .allow('')
+        .max(MAX_LABELS_CHARACTERS)
+        .custom(checkedBy(spec))
+        .custom((text: string) => labelsText(text));
   }
 }
 

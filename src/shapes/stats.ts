@@ -76,10 +76,14 @@ const ROW_MEMBERS = {
   channel: TEXT_OR_NULL,
   tag: TEXT_OR_NULL,
   provider: TEXT_OR_NULL,
+  label: TEXT_OR_NULL.description(
+    'The value of the label; null where neither key nor account has it.',
+  ),
   hour: ID_OR_NULL.description('The start of the hour, in unix seconds.'),
   day: ID_OR_NULL.description(
     'The start of the day, in unix seconds; of the span, if that begins later.',
   ),
+  month: ID_OR_NULL.description('The start of the month, in unix seconds.'),
 };
 
 const ROW = shape({
@@ -163,8 +167,10 @@ function rowWire({ of, names, isRest, sums }: BreakdownRow): BreakdownRowWire {
     channel: names.channel ?? null,
     tag: text(of.tag),
     provider: text(of.provider),
+    label: text(of.label),
     hour: id(of.hour),
     day: id(of.day),
+    month: id(of.month),
     is_rest: isRest,
     ...sumsWire(sums),
   };

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { BUDGET_MEMBERS } from '../core/budget.js';
+import { ACCOUNT_MEMBERS } from '../core/labels.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type { Role, User, UserOrder } from '../store/store.js';
 import { BUDGET_USE, budgetUse } from './budget.js';
@@ -39,7 +39,7 @@ export const USER = shape({
   request_count: COUNT,
   created_time: COUNT,
   last_login_time: COUNT.description('With a password, in unix seconds; 0: never.'),
-  ...replyMembers(BUDGET_MEMBERS),
+  ...replyMembers(ACCOUNT_MEMBERS),
   ...BUDGET_USE,
   revision: REVISION,
 });

@@ -83,6 +83,8 @@ export interface TokenQuery extends Slice {
   readonly expiresBefore?: number;
   /** Unix seconds: those that were not used since. */
   readonly unusedSince?: number;
+  /** Those with this label of their own: `team`, or `team=search`. */
+  readonly label?: string;
   /** The newest first unless given. */
   readonly order?: TokenOrder;
 }

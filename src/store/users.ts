@@ -1,11 +1,12 @@
-import type { BudgetMembers, BudgetUse } from '../core/budget.js';
+import type { BudgetUse } from '../core/budget.js';
+import type { AccountMembers } from '../core/labels.js';
 import type { QuotaChange } from './balance.js';
 import type { Order, OrderValues, Page, Slice } from './page.js';
 
 export type Role = 0 | 1 | 5 | 10 | 100;
 
 /** An account. Times are in unix seconds, quota is in units. */
-export interface User extends BudgetMembers {
+export interface User extends AccountMembers {
   readonly id: number;
   readonly username: string;
   readonly email: string | undefined;
@@ -22,7 +23,7 @@ export interface User extends BudgetMembers {
   readonly budgetUse: BudgetUse;
 }
 
-export interface NewUser extends Partial<BudgetMembers> {
+export interface NewUser extends Partial<AccountMembers> {
   readonly username: string;
   readonly email: string | undefined;
   readonly displayName: string;
@@ -32,7 +33,7 @@ export interface NewUser extends Partial<BudgetMembers> {
   readonly quota: number;
 }
 
-export interface UserChange extends Partial<BudgetMembers> {
+export interface UserChange extends Partial<AccountMembers> {
   readonly username?: string;
   /** `null` removes the address. */
   readonly email?: string | null;
@@ -77,6 +78,8 @@ export interface UserQuery extends Slice {
   readonly keyword?: string;
   readonly role?: Role;
   readonly enabled?: boolean;
+  /** Those with this label: `team`, or `team=search`. */
+  readonly label?: string;
   /** The newest first unless given. */
   readonly order?: UserOrder;
 }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runCli } from '../../src/cli/program.js';
 import type { CliIo } from '../../src/cli/session.js';
 import { loadConfig } from '../../src/config/load-config.js';
+import { count, newTally } from '../../src/core/tally.js';
 import { hashSecret } from '../../src/management/secrets.js';
 import { openStore } from '../../src/assembly/open-store.js';
 import type { Store } from '../../src/store/store.js';
@@ -133,6 +134,46 @@ describe('the command line', () => {
       for (const args of [['list'], ['show', 'search'], ['list', '--json']]) {
         expect((await run(['keys', ...args])).out).not.toContain(key);
       }
+    });
+
+    it('have labels, by which they are listed and spending is added up', async () => {
+      const made = ['keys', 'create', '--name', 'bound', '--label', 'team=search'];
+      expect(await json(...made, '--label', 'env=prod')).toMatchObject({
+        labels: 'env=prod,team=search',
+      });
+      expect(await json('users', 'update', 'root', '--label', 'team=ads')).toMatchObject({
+        labels: 'team=ads',
+      });
+      await run(['keys', 'create', '--name', 'open']);
+      const wrong = await run(['keys', 'create', '--label', 'team=-']);
+      expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining('has "team=-"')]);
+
+      const found = await json('keys', 'list', '--label', 'team=search');
+      expect(found.items).toEqual([expect.objectContaining({ name: 'bound' })]);
+      expect((await run(['keys', 'list'])).out).toContain('env=prod,team=search');
+      expect((await json('users', 'list', '--label', 'team')).total).toBe(1);
+
+      const tally = newTally();
+      count(tally, { requests: 2, quota: 750_000 }, 5);
+      const additions = [1, 2].map((tokenId) => {
+        const key = `[${tokenId},"m",0,0,0]`;
+        const row = { atMs: Date.UTC(2026, 11, 31, 20), owner: 1, key, otherKey: key, tally };
+        return { ...row, rollup: 'spend_hour' as const, expiresMs: NOW * 2 };
+      });
+      await store.addStats({ writer: 'w', serial: 1, nowMs: NOW, maxRows: 9, additions });
+      const zone = ['--month', '2027-01', '--time-zone', 'Asia/Shanghai'];
+      const spent = await run(['spend', ...zone, '--by', 'label', '--label', 'team', '--csv']);
+      expect(spent.out.split('\r\n')).toEqual([
+        'label,requests,failed,documents,tokens,quota,dollars',
+        ...['search,2,0,0,0,750000,1.5', 'ads,2,0,0,0,750000,1.5', ''],
+      ]);
+      const months = await run(['spend', ...zone, '--by', 'month', '--label', 'team=ads']);
+      expect(months.out).toMatch(/2027-01\s+2\s+0\s+0\s+0\s+750000 \(\$1\.50\)/);
+      const unnamed = await run(['spend', '--by', 'label']);
+      expect([unnamed.code, unnamed.error]).toEqual([2, expect.stringContaining('--label team')]);
+      expect(await json('keys', 'update', 'bound', '--label', 'none')).toMatchObject({
+        labels: '',
+      });
     });
 
     it('take every limit in plain words', async () => {
@@ -545,7 +586,9 @@ describe('the command line', () => {
       expect((await run(['users', 'admins'])).out).toBe('root\n');
       const { code, error, out: overview } = await run(['overview'], { now: Date.now });
       expect([code, error]).toEqual([1, '3 things need a look.\n']);
-      expect(overview).toMatch(/\n- the tag eu is switched off\n- 1 model has .*\n- a silent has an older version/);
+      expect(overview).toMatch(
+        /\n- the tag eu is switched off\n- 1 model has .*\n- a silent has an older version/,
+      );
       expect(overview).toMatch(/\ntags off +eu\n/);
       expect(overview).toContain('1, a silent is behind');
       expect(overview).toContain('No channel was asked for anything in that time.');

@@ -69,7 +69,11 @@ const redis = async (url = server.url): Promise<Store> =>
 
 /** One of everything that moves, with text that is easily mistaken. */
 async function furnish(store: Store) {
-  const userId = await createUser(store, { username: 'Änne "Q"', email: 'Anne@Example.com' });
+  const userId = await createUser(store, {
+    username: 'Änne "Q"',
+    email: 'Anne@Example.com',
+    labels: 'team=a',
+  });
   const gone = await createUser(store);
   await store.deleteUser(gone);
   const credential = await createToken(store, { userId, name: 'prod: 1' });
@@ -109,6 +113,10 @@ async function furnish(store: Store) {
       {
         ...{ rollup: 'total_hour', atMs: T0, owner: 0, key: '[0]', otherKey: '[0]' },
         ...{ expiresMs: T0 + 99 * HOUR, tally },
+      },
+      {
+        ...{ rollup: 'labels_gone', atMs: 0, owner: 0, key: '["token",9,"team=b"]' },
+        ...{ otherKey: '["others",0,""]', expiresMs: T0 + 99 * HOUR, tally: newTally() },
       },
     ],
   });

@@ -85,7 +85,7 @@ function codes(words: readonly string[]): string {
 }
 
 function defaultOf({ default: value, unset }: MemberSpec): string {
-  return value === undefined ? (unset ?? '') : `\`${String(value)}\``;
+  return value === undefined || value === '' ? (unset ?? '') : `\`${String(value)}\``;
 }
 
 function valuesOf(spec: MemberSpec): string {
@@ -101,6 +101,8 @@ function valuesOf(spec: MemberSpec): string {
       return 'units';
     case 'time_zone':
       return 'a time zone';
+    case 'labels':
+      return 'labels';
     case 'boolean':
       return '`true`, `false`';
     case 'choice':

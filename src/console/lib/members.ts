@@ -56,6 +56,7 @@ function valueOf(row: MemberRow, text: string, unitsPerDollar: number): MemberVa
       return Number(typed);
     case 'choice':
     case 'time_zone':
+    case 'labels':
       return typed;
   }
 }

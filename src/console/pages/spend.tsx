@@ -3,7 +3,7 @@ import { download, type ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { moment, percent } from '../lib/format.js';
 import { byDay, spanBeside, spanOf, type Span, type SpanName } from '../lib/spans.js';
-import { Segments } from '../parts/fields.js';
+import { FilterText, Segments } from '../parts/fields.js';
 import { Empty, ErrorNotice, Skeleton } from '../parts/notices.js';
 import { Count, Meter, Money, money, style } from '../parts/values.js';
 import { Chart } from '../parts/chart.js';
@@ -16,12 +16,14 @@ import { w, wp } from '../words.js';
 
 type Breakdown = ReplyOf<'usageBreakdown'>;
 type Row = Breakdown['rows'][number];
-type Group = 'user' | 'token' | 'model' | 'channel' | 'tag' | 'provider';
+type Group = 'user' | 'token' | 'model' | 'channel' | 'tag' | 'provider' | 'label';
 
 const SPAN_NAMES: readonly SpanName[] = ['this_month', 'last_month', '7d', '30d'];
 const HOUR_S = 3_600;
-const GROUPS: readonly Group[] = ['user', 'token', 'model', 'channel', 'tag', 'provider'];
-const OWN_GROUPS: readonly Group[] = ['token', 'model'];
+const GROUPS: readonly Group[] = ['user', 'token', 'model', 'channel', 'tag', 'provider', 'label'];
+const OWN_GROUPS: readonly Group[] = ['token', 'model', 'label'];
+/** What teams label their keys with most often. */
+const FIRST_LABEL = 'team';
 
 /** Who spent what: a table whose rows add up to its total, and agree with the balances. */
 export function Spend() {
@@ -33,7 +35,12 @@ export function Spend() {
   const picked = useOwnRange();
   const { start, end } = picked ?? spanOf(span, new Date());
   const range = { start_timestamp: start, end_timestamp: end };
-  const asked = { ...range, by, ...(then === undefined ? {} : { then }) };
+  const label = query.get('label') ?? FIRST_LABEL;
+  const labelled = by === 'label' || then === 'label';
+  const asked = {
+    ...{ ...range, by, ...(then === undefined ? {} : { then }) },
+    ...(labelled ? { label } : {}),
+  };
   // Others group by what they see alone.
   const operation = seesAll() ? 'usageBreakdown' : ('ownUsageBreakdown' as 'usageBreakdown');
   const { data, error, loading, again } = useRead(operation, { query: asked });
@@ -70,6 +77,13 @@ export function Spend() {
           choices={choices.filter(({ value }) => value !== by)}
           onChange={(value) => setQuery({ then: value }, { replace: true })}
         />
+        {labelled ? (
+          <FilterText
+            label={words.groups.label}
+            value={label}
+            onChange={(value) => setQuery({ label: value }, { replace: true })}
+          />
+        ) : null}
       </div>
       {loading ? <Skeleton lines={8} /> : null}
       {data && (
@@ -190,15 +204,15 @@ function Cells({
 }
 
 function idOf(row: Row, group: Group): string {
-  const { user_id: user, token_id: token, channel_id: channel, model, tag, provider } = row;
-  return `${{ user, token, channel, model, tag, provider }[group] ?? ''}`;
+  const { user_id: user, token_id: token, channel_id: channel, model, tag, provider, label } = row;
+  return `${{ user, token, channel, model, tag, provider, label }[group] ?? ''}`;
 }
 
 /** Its name, or its number if it no longer exists. */
 function nameOf(row: Row, group: Group): string {
-  const { username: user, token_name: token, channel, model, tag, provider } = row;
+  const { username: user, token_name: token, channel, model, tag, provider, label } = row;
   const id = idOf(row, group);
-  const name = { user, token, channel, model, tag, provider }[group];
+  const name = { user, token, channel, model, tag, provider, label }[group];
   return name ?? (id === '' ? '–' : `#${id}`);
 }
 

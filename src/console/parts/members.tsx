@@ -88,6 +88,8 @@ function MemberField({
           options={timeZones()}
         />
       );
+    case 'labels':
+      return <TextField label={label} help={help} value={value} onInput={onInput} error={error} />;
     case 'integer':
     case 'number':
     case 'units':

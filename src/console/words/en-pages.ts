@@ -1111,6 +1111,7 @@ export const enPages = {
       channel: 'Channel',
       tag: 'Tag',
       provider: 'Provider',
+      label: 'Label',
     },
     share: 'Share',
     total: 'Total',

@@ -468,6 +468,7 @@ export const zhPages: PageWords = {
       choices: { day: '每天', week: '每周一', month: '每月一日' },
     },
     budget_time_zone: { label: '按此时区的零点重置', help: '例如 Asia/Shanghai。' },
+    labels: { label: '标记', help: '例如 team=search,env=prod：可据此汇总支出。' },
     rate_limit: { label: '每分钟请求数', help: '0：不限。' },
     dialect: {
       label: '客户端的接口格式',
@@ -1136,6 +1137,7 @@ export const zhPages: PageWords = {
       channel: '渠道',
       tag: '标签',
       provider: '供应商',
+      label: '标记',
     },
     share: '占比',
     total: '合计',

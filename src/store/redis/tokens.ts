@@ -1,4 +1,5 @@
 import { NOTHING_USED, type BudgetMembers } from '../../core/budget.js';
+import { hasLabel } from '../../core/labels.js';
 import { MAX_QUOTA } from '../../core/quota.js';
 import { allowsModel, NEVER_EXPIRES, tokenStatus, type Token } from '../../core/token.js';
 import {
@@ -209,8 +210,8 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
   async function list(query: TokenQuery, nowMs: number): Promise<Page<Token>> {
     const { userId, keyHash, offset, limit } = query;
     const name = query.name?.toLowerCase();
-    const { status, model, tag, expiresBefore, unusedSince } = query;
-    const isPlain = [name, status, model, tag, expiresBefore, unusedSince].every(
+    const { status, model, tag, label, expiresBefore, unusedSince } = query;
+    const isPlain = [name, status, model, tag, label, expiresBefore, unusedSince].every(
       (wanted) => wanted === undefined,
     );
     const matches = (token: Token): boolean =>
@@ -219,6 +220,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
       (status === undefined || tokenStatus(token, nowMs) === status) &&
       (model === undefined || allowsModel(token.policy, model)) &&
       (tag === undefined || token.policy.tags.includes(tag)) &&
+      (label === undefined || hasLabel(token.policy.labels, label)) &&
       (expiresBefore === undefined ||
         (token.expiredTime !== NEVER_EXPIRES && token.expiredTime < expiresBefore)) &&
       (unusedSince === undefined || Math.max(token.createdTime, token.accessedTime) < unusedSince);

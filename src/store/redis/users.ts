@@ -1,9 +1,5 @@
-import {
-  BUDGET_DEFAULTS,
-  budgetMembersOf,
-  NOTHING_USED,
-  type BudgetPeriod,
-} from '../../core/budget.js';
+import { BUDGET_DEFAULTS, NOTHING_USED, type BudgetPeriod } from '../../core/budget.js';
+import { accountMembersOf, hasLabel } from '../../core/labels.js';
 import { MAX_QUOTA } from '../../core/quota.js';
 import type {
   NewUser,
@@ -58,7 +54,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
 
   async function create(user: NewUser, nowMs: number): Promise<UserUpdate> {
     const { username, email, displayName, role, enabled, quota } = user;
-    const budgets = { ...BUDGET_DEFAULTS, ...budgetMembersOf(user) };
+    const members = { ...BUDGET_DEFAULTS, labels: '', ...accountMembersOf(user) };
     if (quota < 0 || quota > MAX_QUOTA) return { kind: 'conflict', reason: 'quota_range' };
     const id = await answer(client.incr(`${keys.users}:seq`));
     const mark = newClaim(id, nowMs);
@@ -71,7 +67,8 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
           ...['id', id, 'username', username, 'email', email ?? '', 'display', displayName],
           ...['password', user.passwordHash, 'role', role, 'enabled', Number(enabled)],
           ...['quota', quota, 'used', 0, 'requests', 0, 'created', createdTime],
-          ...budgetFields(budgets),
+          ...budgetFields(members),
+          ...['labels', members.labels],
           ...['username_claim', mark, 'email_claim', mark],
         ),
       ),
@@ -93,7 +90,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
           createdTime,
           lastLoginTime: 0,
           budgetUse: NOTHING_USED,
-          ...budgets,
+          ...members,
         },
       },
     };
@@ -193,11 +190,12 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
   }
 
   async function list(query: UserQuery, nowMs: number): Promise<Page<User>> {
-    const { role, enabled, offset, limit } = query;
+    const { role, enabled, label, offset, limit } = query;
     const keyword = query.keyword?.toLowerCase();
     const matches = (user: User): boolean =>
       (role === undefined || user.role === role) &&
       (enabled === undefined || user.enabled === enabled) &&
+      (label === undefined || hasLabel(user.labels, label)) &&
       (keyword === undefined ||
         String(user.id) === keyword ||
         [user.username, user.email, user.displayName].some((text) =>
@@ -213,7 +211,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
           ),
       },
       { offset, limit },
-      [role, enabled, keyword].every((wanted) => wanted === undefined) ? undefined : matches,
+      [role, enabled, label, keyword].every((wanted) => wanted === undefined) ? undefined : matches,
       query.order && comparing(USER_ORDERS, query.order),
     );
   }
@@ -294,13 +292,14 @@ function fieldsOf(change: Omit<UserChange, 'quota'>): (string | number)[] {
     ...(enabled === undefined ? [] : ['enabled', Number(enabled)]),
     ...(lastLoginTime === undefined ? [] : ['login', lastLoginTime]),
     ...budgetFields(change),
+    ...(change.labels === undefined ? [] : ['labels', change.labels]),
   ];
 }
 
 function userOf(fields: readonly Reply[]): User {
   const [id, username, email, display, role, enabled, quota, used, requests, created, ...rest] =
     fields;
-  const [budget, period, zone, spent, untilMs, login] = rest;
+  const [budget, period, zone, spent, untilMs, login, labels] = rest;
   return {
     id: numberOf(id),
     username: textOf(username),
@@ -319,6 +318,7 @@ function userOf(fields: readonly Reply[]): User {
     // Written from a BudgetPeriod.
     budgetPeriod: textOf(period ?? BUDGET_DEFAULTS.budgetPeriod) as BudgetPeriod,
     budgetTimeZone: textOf(zone ?? BUDGET_DEFAULTS.budgetTimeZone),
+    labels: textOf(labels ?? ''),
     budgetUse: budgetUseOf(spent, untilMs),
   };
 }

@@ -382,6 +382,7 @@ export function migrate(driver: Driver, file: string): void {
     for (const sql of MIGRATIONS.slice(version)) driver.exec(sql);
     addColumns(driver, 'usage_log', USAGE_COLUMNS);
     addColumns(driver, 'audit_log', AUDIT_COLUMNS);
+    addColumns(driver, 'users', [{ name: 'labels', definition: "TEXT NOT NULL DEFAULT ''" }]);
     // Nothing is written to a file that has this version: it may be on a full disk, and can still be read.
     if (version < MIGRATIONS.length) driver.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     driver.exec('COMMIT');
@@ -419,7 +420,7 @@ const AUDIT_COLUMNS: readonly ColumnSpec[] = [
  */
 function addColumns(
   driver: Driver,
-  table: 'usage_log' | 'audit_log',
+  table: 'usage_log' | 'audit_log' | 'users',
   columns: readonly ColumnSpec[],
 ): void {
   const present = driver.prepare(`PRAGMA table_info(${table})`).all([]) as readonly {

@@ -1,4 +1,5 @@
 import { useAfter } from '../../core/budget.js';
+import { labelPart } from '../../core/labels.js';
 import { isExpired, type Token, type TokenStatus } from '../../core/token.js';
 import type { NewToken, TokenChange, TokenOrder, TokenStore, TokenUpdate } from '../store.js';
 import { tokenVersion } from '../version.js';
@@ -153,6 +154,10 @@ export function openTokens(database: Database, reservations: Reservations): Toke
             query.model,
           )
           .where("EXISTS (SELECT 1 FROM json_each(t.policy, '$.tags') WHERE value = ?)", query.tag)
+          .where(
+            "instr(',' || json_extract(t.policy, '$.labels') || ',', ?) > 0",
+            query.label === undefined ? undefined : labelPart(query.label),
+          )
           .where('t.expired_time <> -1 AND t.expired_time < ?', query.expiresBefore)
           .where('max(t.created_time, t.accessed_time) < ?', query.unusedSince);
         const listed = { table: 'tokens', read: tokenOf };

@@ -1,9 +1,5 @@
-import {
-  BUDGET_DEFAULTS,
-  budgetMembersOf,
-  useAfter,
-  type BudgetPeriod,
-} from '../../core/budget.js';
+import { BUDGET_DEFAULTS, useAfter, type BudgetPeriod } from '../../core/budget.js';
+import { accountMembersOf, labelPart } from '../../core/labels.js';
 import { MAX_QUOTA } from '../../core/quota.js';
 import type {
   NewUser,
@@ -38,6 +34,7 @@ interface UserRow {
   readonly budget_spent: number;
   readonly budget_until_ms: number;
   readonly last_login_time: number;
+  readonly labels: string;
 }
 
 const ORDERS: Readonly<Record<UserOrder['by'], string>> = {
@@ -53,8 +50,8 @@ const ORDERS: Readonly<Record<UserOrder['by'], string>> = {
 export function openUsers(database: Database, reservations: Reservations): UserStore {
   const insert = database.prepare<UserRow>(
     `INSERT INTO users (username, username_key, email, email_key, display_name, display_key, password_hash, role,
-       enabled, quota, created_time, budget, budget_period, budget_time_zone)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+       enabled, quota, created_time, budget, budget_period, budget_time_zone, labels)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
   );
   const byId = database.prepare<UserRow>('SELECT * FROM users WHERE id = ?');
   const byName = database.prepare<UserRow>('SELECT * FROM users WHERE username_key = ?');
@@ -62,7 +59,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
   const update = database.prepare<UserRow>(
     `UPDATE users SET username = ?, username_key = ?, email = ?, email_key = ?, display_name = ?, display_key = ?,
        password_hash = ?, role = ?, enabled = ?, quota = ?, budget = ?, budget_period = ?, budget_time_zone = ?,
-       budget_spent = ?, budget_until_ms = ?, last_login_time = ?
+       budget_spent = ?, budget_until_ms = ?, last_login_time = ?, labels = ?
      WHERE id = ? RETURNING *`,
   );
   const remove = database.prepare<never>('DELETE FROM users WHERE id = ?');
@@ -101,9 +98,9 @@ export function openUsers(database: Database, reservations: Reservations): UserS
     if (conflict !== undefined) return conflict;
     if (user.quota < 0 || user.quota > MAX_QUOTA)
       return { kind: 'conflict', reason: 'quota_range' };
-    const { budget, budgetPeriod, budgetTimeZone } = {
-      ...BUDGET_DEFAULTS,
-      ...budgetMembersOf(user),
+    const { budget, budgetPeriod, budgetTimeZone, labels } = {
+      ...{ ...BUDGET_DEFAULTS, labels: '' },
+      ...accountMembersOf(user),
     };
     return updated(
       insert.get(
@@ -121,6 +118,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
         budget,
         budgetPeriod,
         budgetTimeZone,
+        labels,
       ),
     );
   }
@@ -148,7 +146,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
     const email = wanted.email === undefined ? row.email : wanted.email;
     const displayName = wanted.displayName ?? row.display_name;
     const before = presentUser(row);
-    const budgets = { ...before, ...budgetMembersOf(wanted) };
+    const budgets = { ...before, ...accountMembersOf(wanted) };
     const use = useAfter(before, before.budgetUse, budgets);
     return updated(
       update.get(
@@ -168,6 +166,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
         use.spent,
         use.untilMs,
         wanted.lastLoginTime ?? row.last_login_time,
+        budgets.labels,
         id,
       ),
     );
@@ -186,7 +185,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
 
     getPasswordHash: (userId) => database.read(() => byId.get(userId)?.password_hash),
 
-    listUsers: ({ keyword, role, enabled, order, offset, limit }, nowMs) =>
+    listUsers: ({ keyword, role, enabled, label, order, offset, limit }, nowMs) =>
       database.write(() => {
         reservations.giveBackExpired(nowMs);
         const filter = new Filter()
@@ -196,7 +195,11 @@ export function openUsers(database: Database, reservations: Reservations): UserS
             keyword?.toLowerCase(),
           )
           .where('t.role = ?', role)
-          .where('t.enabled = ?', enabled === undefined ? undefined : Number(enabled));
+          .where('t.enabled = ?', enabled === undefined ? undefined : Number(enabled))
+          .where(
+            "instr(',' || t.labels || ',', ?) > 0",
+            label === undefined ? undefined : labelPart(label),
+          );
         const listed = { table: 'users', read: presentUser };
         const slice = { offset, limit };
         return selectPage(database, listed, filter, slice, orderSql(ORDERS, order));
@@ -234,6 +237,7 @@ function presentUser(row: UserRow): User {
     requestCount: row.request_count,
     createdTime: row.created_time,
     lastLoginTime: row.last_login_time,
+    labels: row.labels,
     budget: row.budget,
     budgetPeriod: row.budget_period,
     budgetTimeZone: row.budget_time_zone,

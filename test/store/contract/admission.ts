@@ -42,6 +42,7 @@ export function describeAdmission(open: OpenHarness): void {
           budget: 500,
           budgetPeriod: 'day',
           budgetTimeZone: 'Asia/Tokyo',
+          labels: 'env=prod,team=search',
         },
       });
       const token = await given.store.createToken(wanted, T0);

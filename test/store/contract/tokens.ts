@@ -250,7 +250,8 @@ export function describeTokens(open: OpenHarness): void {
           .map((token) => token.name)
           .sort();
       await make({ name: 'open', remainQuota: 5 });
-      await make({ name: 'off', remainQuota: 5, enabled: false }, { tags: ['eu'] });
+      const off = { tags: ['eu'], labels: 'env=prod,team=search' };
+      await make({ name: 'off', remainQuota: 5, enabled: false }, off);
       await make({ name: 'ends', remainQuota: 5, expiredTime: T0_SECONDS + 60 }, { models: ['m'] });
       await make({ name: 'empty', remainQuota: 0, unlimitedQuota: false }, { models: ['other'] });
 
@@ -262,6 +263,9 @@ export function describeTokens(open: OpenHarness): void {
       expect(await name({ status: 3 }, T0 + 60_000)).toEqual(['ends']);
       expect(await name({ model: 'm' })).toEqual(['ends', 'off', 'open']);
       expect(await name({ tag: 'eu' })).toEqual(['off']);
+      expect(await name({ label: 'team' })).toEqual(['off']);
+      expect(await name({ label: 'env=prod' })).toEqual(['off']);
+      expect(await name({ label: 'env=pro' })).toEqual([]);
       expect(await name({ expiresBefore: T0_SECONDS + 61 })).toEqual(['ends']);
       expect(await name({ expiresBefore: T0_SECONDS + 60 })).toEqual([]);
       expect(await name({ unusedSince: T0_SECONDS })).toEqual([]);

@@ -29,5 +29,5 @@ if quota < 0 or quota > tonumber(ARGV[2]) then return 'quota_range' end
 end_window(KEYS[1], first)
 redis.call('HSET', KEYS[1], 'quota', string.format('%.0f', quota), unpack(ARGV, first))
 local fields = redis.call('HMGET', KEYS[1], 'id', 'username', 'email', 'display', 'role', 'enabled', 'quota', 'used',
-  'requests', 'created', 'budget', 'period', 'zone', 'spent', 'until', 'login')
+  'requests', 'created', 'budget', 'period', 'zone', 'spent', 'until', 'login', 'labels')
 return { user[2], user[6] or '', user[3], user[7] or '', unpack(fields) }

@@ -9,5 +9,5 @@
 local _, missing = give_back(KEYS[1], KEYS[2], tokens_from(3), (clock(ARGV[1])))
 if missing then return more_keys(missing) end
 local fields = redis.call('HMGET', KEYS[1], 'id', 'username', 'email', 'display', 'role', 'enabled', 'quota', 'used',
-  'requests', 'created', 'budget', 'period', 'zone', 'spent', 'until', 'login')
+  'requests', 'created', 'budget', 'period', 'zone', 'spent', 'until', 'login', 'labels')
 return fields[1] and fields

@@ -23,6 +23,7 @@ const USER: readonly FieldSpec[] = [
   ['budget_time_zone', 'zone', 'UTC'],
   ['budget_spent', 'spent', 0],
   ['budget_until_ms', 'until', 0],
+  ['labels', 'labels', ''],
 ];
 
 const TOKEN: readonly FieldSpec[] = [

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { csvOf } from '../../src/operations/csv.js';
+import { csvOf } from '../../src/core/csv.js';
 
 const cell = (text: string): string =>
   csvOf(['name'], [[text]])
