@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Client, InputOf, ReplyOf } from '../client/client.js';
 import { csvOf } from '../core/csv.js';
+import { forecast, forecastSpan } from '../core/forecast.js';
 import { GatewayError } from '../core/errors.js';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { present } from '../core/records.js';
@@ -10,7 +11,7 @@ import type { BreakdownRowWire } from '../shapes/stats.js';
 import { namedUser, seesAll, self } from './accounts.js';
 import { UsageError } from './errors.js';
 import { onGateway, type CliIo, type Session } from './session.js';
-import { amount, moment, table } from './text.js';
+import { amount, counted, facts, moment, table } from './text.js';
 import { past } from './values.js';
 
 interface SpendOptions {
@@ -23,6 +24,7 @@ interface SpendOptions {
   readonly month?: Month;
   readonly timeZone: string;
   readonly csv?: true;
+  readonly forecast?: true;
 }
 
 interface Month {
@@ -53,7 +55,43 @@ export function addSpendCommand(program: Command, io: CliIo): void {
     )
     .option('--time-zone <zone>', 'where days and months begin: Europe/Berlin', zoneOf, 'UTC')
     .option('--csv', 'print it as CSV, with dollars')
-    .action(onGateway(io, (session, command) => showSpending(session, command.opts(), io.now())));
+    .addOption(
+      new Option(
+        '--forecast',
+        'what this month will have cost at its end, at the rate of the last seven days',
+      ).conflicts(['month', 'since', 'until', 'then', 'csv']),
+    )
+    .action(
+      onGateway(io, (session, command) => {
+        const options = command.opts<SpendOptions>();
+        const run = options.forecast === true ? showForecast : showSpending;
+        return run(session, options, io.now());
+      }),
+    );
+}
+
+async function showForecast(
+  { client, show }: Session,
+  { user, label, timeZone }: SpendOptions,
+  nowMs: number,
+): Promise<void> {
+  const { fromMs, monthMs } = forecastSpan(nowMs, timeZone);
+  const span = { start_timestamp: fromMs / 1_000, end_timestamp: Math.floor(nowMs / 1_000) + 1 };
+  const asked = { by: 'day' as const, ...span, ...present({ label }), time_zone: timeZone };
+  const { rows, complete_from: since } = await breakdownOf(client, asked, user);
+  const days = rows.map(({ day, quota }) => ({ startMs: (day ?? 0) * 1_000, units: quota }));
+  const knownFromMs = since === null ? nowMs : since * 1_000;
+  const { spent, perDay, days: rateDays, total } = forecast(days, nowMs, timeZone, knownFromMs);
+  const month = timeOf(monthMs, timeZone).slice(0, 'yyyy-mm'.length);
+  const of = rateDays === 0 ? 'today' : `the last ${counted(rateDays, 'whole day')}`;
+  show(
+    { month, time_zone: timeZone, spent, per_day: perDay, rate_days: rateDays, forecast: total },
+    facts([
+      [`spent in ${month}`, amount(spent)],
+      ['a day', `${amount(perDay)}, by ${of}`],
+      ['at its end', `${amount(total)}: spent, and that rate for the days that are left`],
+    ]),
+  );
 }
 
 async function showSpending(

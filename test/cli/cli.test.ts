@@ -169,6 +169,17 @@ describe('the command line', () => {
       ]);
       const months = await run(['spend', ...zone, '--by', 'month', '--label', 'team=ads']);
       expect(months.out).toMatch(/2027-01\s+2\s+0\s+0\s+0\s+750000 \(\$1\.50\)/);
+      // NOW is 15 January 2027 at 08:00 in UTC; what was spent on 31 December is before the last seven days.
+      const recent = { ...additions[0], atMs: Date.UTC(2027, 0, 10) } as (typeof additions)[number];
+      await store.addStats({
+        ...{ writer: 'w', serial: 2, nowMs: NOW, maxRows: 9, additions: [recent] },
+      });
+      await store.addStats({
+        ...{ writer: 'w', serial: 3, nowMs: NOW, maxRows: 9 },
+        additions: [{ ...recent, rollup: 'spend_day' }],
+      });
+      const coming = await json('spend', '--forecast', '--label', 'team=search');
+      expect(coming).toMatchObject({ month: '2027-01', spent: 750_000, forecast: 750_000 });
       const unnamed = await run(['spend', '--by', 'label']);
       expect([unnamed.code, unnamed.error]).toEqual([2, expect.stringContaining('--label team')]);
       expect(await json('keys', 'update', 'bound', '--label', 'none')).toMatchObject({

@@ -174,7 +174,7 @@ describe('a key that is typed', () => {
       reply_cache_ttl_ms: 0,
     },
     ...{ may_explain: false, budget: 0, budget_period: 'month', budget_time_zone: 'UTC' },
-    ...{ budget_spent: 0, budget_renews_at: null },
+    ...{ budget_spent: 0, budget_renews_at: null, labels: '' },
   };
 
   it('makes the body that adds it, and the command that does the same', () => {

@@ -99,6 +99,7 @@ describe('who may change an account', () => {
     { budget: 5 },
     { budgetPeriod: 'week' },
     { budgetTimeZone: 'UTC' },
+    { labels: 'team=search' },
     { role: 1 },
     { enabled: false },
   ] as const)('is not an admin whose own it is: %j', async (edit) => {

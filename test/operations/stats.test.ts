@@ -149,7 +149,7 @@ describe('spending', () => {
     });
 
     expect(own.rows).toEqual([expect.objectContaining({ token_name: 'theirs', requests: 2 })]);
-    expect((await csv.text()).split('\r\n')[1]).toMatch(/^,,,,two,,,,,,,1,0,3,.*,1000,0\.002$/);
+    expect((await csv.text()).split('\r\n')[1]).toMatch(/^,,,,two,,,,,,,,,1,0,3,.*,1000,0\.002$/);
     expect((await get(other, `/api/stats/breakdown?${SPAN}`)).status).toBe(403);
     const channels = await get(other, `/api/stats/self/breakdown?${SPAN}&by=channel`);
     expect([channels.status, channels.body.param]).toEqual([400, 'by']);

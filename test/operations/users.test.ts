@@ -198,6 +198,7 @@ describe('your own account', () => {
       budget: 0,
       budget_period: 'month',
       budget_time_zone: 'UTC',
+      labels: '',
       budget_spent: 0,
       budget_renews_at: null,
       revision: expect.any(String),

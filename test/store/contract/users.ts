@@ -32,6 +32,7 @@ export function describeUsers(open: OpenHarness): void {
         displayName: 'Ada L.',
         role: 10,
         quota: 7,
+        labels: 'env=prod,team=search',
       });
 
       const user = await created(given.store, wanted);
@@ -50,6 +51,12 @@ export function describeUsers(open: OpenHarness): void {
       const again = await given.reopen();
       expect(await again.getUser(user.id, T0)).toEqual(user);
       expect(await again.getPasswordHash(user.id)).toBe(passwordHash);
+      await again.updateUser(user.id, { labels: 'team=ads' }, T0);
+      expect(await again.getUser(user.id, T0)).toEqual({ ...user, labels: 'team=ads' });
+      const found = ['team', 'team=ads', 'env', 'team=ad'].map(async (label) => {
+        return (await again.listUsers({ label, offset: 0, limit: 9 }, T0)).total;
+      });
+      expect(await Promise.all(found)).toEqual([1, 1, 0, 0]);
     });
 
     test('changes an account only while it is what the change was judged by', async () => {
