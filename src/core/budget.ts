@@ -1,4 +1,4 @@
-import { defaultsOf, presentMembers, type MembersOf, type MemberSpec } from './members.js';
+import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
 import { dollars, MAX_QUOTA } from './quota.js';
 import { dayOf, startOfDay, timeOf, type CalendarDay } from './time-zone.js';
 
@@ -51,11 +51,6 @@ export type BudgetMembers = MembersOf<typeof BUDGET_MEMBERS>;
 export type BudgetPeriod = BudgetMembers['budgetPeriod'];
 /** What tells the periods of a budget apart. */
 export type BudgetTerms = Pick<BudgetMembers, 'budgetPeriod' | 'budgetTimeZone'>;
-
-/** Those of its members that a record has. */
-export function budgetMembersOf(record: Partial<BudgetMembers>): Partial<BudgetMembers> {
-  return presentMembers(BUDGET_MEMBERS, record);
-}
 
 /** What has been used of a budget, reservations included, in the window that ends at `untilMs`; 0: none was begun. */
 export interface BudgetUse {
