@@ -1,11 +1,19 @@
 import type { ManagementDeps } from './audit.js';
 
-/** The names of accounts by id, each read once; an account that is gone has none. */
+/** The names of accounts by id, each read once; one that is gone has a neutral name. */
 export async function userNames(
   { store, now }: Pick<ManagementDeps, 'store' | 'now'>,
   ids: Iterable<number>,
 ): Promise<ReadonlyMap<number, string>> {
   const nowMs = now();
-  const users = await Promise.all([...new Set(ids)].map((id) => store.getUser(id, nowMs)));
-  return new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user.username]])));
+  const found = [...new Set(ids)].map(async (id) => {
+    const name = (await store.getUser(id, nowMs))?.username ?? deletedName(id);
+    return [id, name] as const;
+  });
+  return new Map(await Promise.all(found));
+}
+
+/** What a deleted account is called in sums and in the audit log. */
+export function deletedName(id: number): string {
+  return `deleted user ${id}`;
 }

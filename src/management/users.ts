@@ -20,6 +20,7 @@ import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, verifyPassword } from './passwords.js';
 import { checkBelow } from './rank.js';
 import { changesOf, userShown } from './changes.js';
+import { deletedName } from './user-names.js';
 import { changedSince, still, userRevision } from './revision.js';
 import { knownUser, OURSELVES, type Asker } from './scrypt-thread.js';
 
@@ -94,7 +95,7 @@ const EMAIL =
   /^[^\s\p{C}@<>"(),:;\\[\]]{1,64}@[^\s\p{C}@<>"(),:;\\[\]]+\.[^\s\p{C}@<>"(),:;\\[\].]+$/u;
 
 /** All of them together take no more than one stranger may, and leave room for logins. */
-const REGISTRATIONS: Asker = { owner: 'registration', isKnown: false };
+export const REGISTRATIONS: Asker = { owner: 'registration', isKnown: false };
 
 const SYSTEM: Actor = { id: undefined, name: 'first start', role: ROOT_ROLE, address: undefined };
 
@@ -298,7 +299,12 @@ function checkRole(role: Role | undefined, actor: Actor): void {
   }
 }
 
-async function insertUser(deps: ManagementDeps, draft: UserDraft, asker: Asker): Promise<User> {
+/** Makes an account; `asker` is whose turn its password is hashed in. */
+export async function insertUser(
+  deps: ManagementDeps,
+  draft: UserDraft,
+  asker: Asker,
+): Promise<User> {
   const { store, now, randomBytes } = deps;
   const username = checkUsername(draft.username, draft.role ?? USER_ROLE);
   const email = draft.email === undefined ? undefined : checkEmail(draft.email);
@@ -368,13 +374,22 @@ async function writeUser(
   return update.user;
 }
 
+/**
+ * What is left of a person are sums and entries of the audit log, under a neutral name. These are rewritten first, so that a
+ * deletion that fails half-way can be repeated, and again for what was written meanwhile.
+ */
 async function removeUser(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
   if (user.role === ROOT_ROLE) throw rootStays();
+  const { store } = deps;
+  const name = deletedName(user.id);
   await keepLabelsOfUser(deps, user);
-  if (!(await deps.store.deleteUser(user.id))) throw noUser(user.id);
-  const { id, username } = user;
-  const of = { name: username, changes: changesOf(userShown(user), undefined) };
-  await recordAudit(deps, actor, 'user.delete', target(id), { username }, of);
+  await store.forgetInAudit(user.id, name);
+  if (!(await store.deleteUser(user.id))) throw noUser(user.id);
+  await store.forgetInAudit(user.id, name);
+  const { username: _, email: __, display_name: ___, ...shown } = userShown(user);
+  const by = actor.id === user.id ? { ...actor, name } : actor;
+  const of = { name, changes: changesOf(shown, undefined) };
+  await recordAudit(deps, by, 'user.delete', target(user.id), {}, of);
 }
 
 /** An account as the actor. */

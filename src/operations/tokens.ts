@@ -200,7 +200,6 @@ function listed(
         deps,
         items.map(({ userId }) => userId),
       );
-      // An account takes its keys with it: one without a name is being deleted.
       const ownerOf = ({ userId }: Token): string => names.get(userId) ?? '';
       return { items: items.map((token) => ({ ...view(token), owner: ownerOf(token) })), total };
     },

@@ -170,7 +170,9 @@ export interface LogStore {
   findRequest(requestId: string): Promise<FoundRequest>;
   logReach(): Promise<LogReach>;
   appendAudit(entry: AuditEntry, maxEntries: number): Promise<void>;
+  /** Gives an account another name in all audit entries; those about it lose their detail and changes. */
+  forgetInAudit(userId: number, name: string): Promise<void>;
   listAudit(query: AuditQuery): Promise<Page<Logged<AuditEntry>>>;
-  /** Drops older entries; resolves to how many were dropped. */
-  trimLogs(olderThanMs: number): Promise<number>;
+  /** Drops older entries, those of the audit log by a time of its own; resolves to how many were dropped. */
+  trimLogs(olderThanMs: number, auditOlderThanMs?: number): Promise<number>;
 }

@@ -7,6 +7,7 @@ export const MOVED_TABLES = [
   'users',
   'tokens',
   'sessions',
+  'identities',
   'codes',
   'channels',
   'tag_switches',

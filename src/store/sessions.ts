@@ -12,10 +12,12 @@ export interface Session {
   /** Where it was made from: the address and, as the client calls itself, the browser; '' if unknown. */
   readonly address: string;
   readonly agent: string;
+  /** Who vouched for it, as `signOn` says; '' for a password. */
+  readonly source: string;
 }
 
 /** Where a login is made from. */
-export type LoginOrigin = Pick<Session, 'address' | 'agent'>;
+export type LoginOrigin = Pick<Session, 'address' | 'agent' | 'source'>;
 
 /** Counts as used when it is created. */
 export type NewSession = Omit<Session, 'usedAtMs' | keyof LoginOrigin> & Partial<LoginOrigin>;

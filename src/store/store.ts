@@ -6,6 +6,7 @@ import type { DutyStore } from './duties.js';
 import type { ReplyStore } from './replies.js';
 import type { ExampleStore } from './examples.js';
 import type { EncryptionStore } from './encryption.js';
+import type { IdentityStore } from './identities.js';
 import type { LogStore } from './logs.js';
 import type { MovingStore } from './moving.js';
 import type { NodeStore } from './nodes.js';
@@ -23,6 +24,7 @@ export type * from './accounts.js';
 export type * from './admission.js';
 export type * from './encryption.js';
 export type * from './examples.js';
+export type * from './identities.js';
 export type * from './tokens.js';
 export type * from './channels.js';
 export type * from './deliveries.js';
@@ -60,6 +62,7 @@ export interface Store
     DeliveryStore,
     DutyStore,
     ExampleStore,
+    IdentityStore,
     ReplyStore,
     LogStore,
     MovingStore,

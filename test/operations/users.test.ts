@@ -463,17 +463,48 @@ describe('what admins do', () => {
     const { id } = (await as('POST', '/api/user', account)).body.data;
     await as('PUT', '/api/user', { id, display_name: 'R', reason: ' married ' });
     await as('POST', '/api/user/manage', { id, action: 'disable', reason: 'on leave' });
-    await as('DELETE', `/api/user/${id}?reason=left`);
+    const reasons = async () => {
+      const about = { target: `user:${id}`, offset: 0, limit: 9 };
+      const { items } = await gateway.store.listAudit(about);
+      return items.map(({ action, detail }) => [action, detail.reason]);
+    };
 
-    const { items } = await gateway.store.listAudit({
-      ...{ target: `user:${id}`, offset: 0, limit: 9 },
-    });
-    expect(items.map(({ action, detail }) => [action, detail.reason])).toEqual([
-      ['user.delete', 'left'],
+    expect(await reasons()).toEqual([
       ['user.update', 'on leave'],
       ['user.update', 'married'],
       ['user.create', 'hired'],
     ]);
+
+    await as('DELETE', `/api/user/${id}?reason=left`);
+
+    expect((await reasons())[0]).toEqual(['user.delete', 'left']);
+  });
+
+  it('leaves nothing that says who a deleted person was', async () => {
+    const admin = await createAccount(gateway.store, { role: 10 });
+    const { user, token } = await createAccount(gateway.store, {
+      ...{ username: 'vera.vanishing', email: 'vera@vanishing.example' },
+      displayName: 'Vera Vanishing',
+    });
+    const { id } = user;
+    await gateway.store.linkIdentity('a hash of vera', id, Date.now());
+    await call('PUT', '/api/user/self', { token, body: { display_name: 'Vera V. Vanishing' } });
+    const renamed = { id, username: 'vera-vanishing', reason: 'Vera asked' };
+    await call('PUT', '/api/user', { token: admin.token, body: renamed });
+
+    const deleted = await call('DELETE', `/api/user/${id}`, { token: admin.token });
+
+    expect(deleted.status).toBe(200);
+    const { items } = await gateway.store.listAudit({ offset: 0, limit: 1_000 });
+    expect(JSON.stringify(items)).not.toMatch(/vera|vanish/i);
+    const about = items.filter(({ target }) => target === `user:${id}`);
+    expect(about.map(({ action }) => action).slice(0, 3)).toEqual([
+      ...['user.delete', 'user.update', 'user.update'],
+    ]);
+    expect(new Set(about.map(({ name }) => name))).toEqual(new Set([`deleted user ${id}`]));
+    expect(await gateway.store.findIdentity('a hash of vera', Date.now())).toBeUndefined();
+    expect(await gateway.store.listSessions(id, Date.now())).toEqual([]);
+    expect((await call('GET', '/api/user/self', { token })).status).toBe(401);
   });
 
   it('finds accounts by role, together with a keyword', async () => {

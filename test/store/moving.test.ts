@@ -83,9 +83,10 @@ async function furnish(store: Store) {
   const session = {
     ...{ idHash: sha256(unique('session')), userId, kind: 'access_token' as const },
     ...{ createdAtMs: T0, expiresAtMs: T0 + 9 * HOUR, endsAtMs: T0 + 9 * HOUR },
-    ...{ usedAtMs: T0, address: '192.0.2.1', agent: 'curl: 8' },
+    ...{ usedAtMs: T0, address: '192.0.2.1', agent: 'curl: 8', source: 'a provider' },
   };
   await store.createSession(session);
+  await store.linkIdentity(sha256('somebody at a provider'), userId, T0);
   const code = {
     ...{ name: 'Launch', batchId: 'b1', quota: 500, codeHash: sha256('code'), codeHint: 'AB…' },
     ...{ createdBy: userId, expiredTime: 0 },

@@ -5,7 +5,7 @@
 export interface Keys {
   /**
    * Hash of an account; `:t:<id>` is a token, `:ts` its tokens, `:r` reservations, `:s` sessions, `:o` one-time code,
-   * `:e` address to confirm, `:a` places, `:c` credits.
+   * `:e` address to confirm, `:a` places, `:c` credits, `:i` identities.
    */
   user(userId: number): string;
   /** Zset of `<token id>:<limited>:<amount>:<id>` by expiry, and a member `-` that never expires. */
@@ -22,6 +22,10 @@ export interface Keys {
   userLogins(userId: number): string;
   userOneTimeCode(userId: number): string;
   userAddressCode(userId: number): string;
+  /** Set of the hashes of the names that stand for a user. */
+  userIdentities(userId: number): string;
+  /** String `<userId>` under the hash of a name; may point to a user that does not exist (any more). */
+  identity(nameHash: string): string;
   userPlaces(userId: number): string;
   /** String `<userId>:<tokenId>` under the hash of an API key. May point to a token that does not exist (yet, or any more). */
   keyHash(keyHash: string): string;
@@ -93,12 +97,14 @@ export function createKeys(prefix: string): Keys {
     userToken: (userId, tokenId) => `${user(userId)}:t:${tokenId}`,
     userCredits: (userId) => `${user(userId)}:c`,
     userOthers: (userId) =>
-      [':r', ':o', ':e', ':a', ':c', ':l'].map((end) => `${user(userId)}${end}`),
+      [':r', ':o', ':e', ':a', ':c', ':l', ':i'].map((end) => `${user(userId)}${end}`),
     userTokens: (userId) => `${user(userId)}:ts`,
     userSessions: (userId) => `${user(userId)}:s`,
     userLogins: (userId) => `${user(userId)}:l`,
     userOneTimeCode: (userId) => `${user(userId)}:o`,
     userAddressCode: (userId) => `${user(userId)}:e`,
+    userIdentities: (userId) => `${user(userId)}:i`,
+    identity: (nameHash) => `${prefix}n:${nameHash}`,
     userPlaces: (userId) => `${user(userId)}:a`,
     keyHash: (keyHash) => `${prefix}k:${keyHash}`,
     session: (idHash) => `${prefix}s:${idHash}`,

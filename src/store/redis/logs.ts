@@ -12,6 +12,7 @@ import type {
   UsageEntry,
   UsageQuery,
 } from '../store.js';
+import { change, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { listOf, numberOf, pairsOf, run, SCRIPTS, textOf } from './scripts.js';
@@ -341,13 +342,38 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
       );
     },
 
+    async forgetInAudit(userId, name) {
+      const place = `${audit.key}:entries`;
+      const target = `user:${userId}`;
+      for (const filter of [auditFilter({ actorId: userId }), auditFilter({ target })]) {
+        const found: number[] = [];
+        await scan(audit, undefined, {}, [], filter, ({ id }) => found.push(id) < 0);
+        for (const id of found) {
+          const number = String(id).padStart(NUMBER_DIGITS, '0');
+          // One that is dropped meanwhile must not come back.
+          await change(connection, [['HGET', place, number]], 0, ([record]) => {
+            if (typeof record !== 'string') return { result: undefined };
+            const { detail, changes, ...entry } = auditOf(record.slice(record.indexOf(' ') + 1));
+            const kept = {
+              ...(entry.target === target
+                ? { ...entry, name, detail: {} }
+                : { ...entry, detail, changes }),
+              actor: entry.actorId === userId ? name : entry.actor,
+            };
+            const write: Step = ['HSET', place, number, ` ${JSON.stringify(kept)}`];
+            return { result: undefined, writes: [write] };
+          });
+        }
+      }
+    },
+
     listAudit: (query) => page(audit, undefined, query, auditFilter(query)),
 
-    async trimLogs(olderThanMs) {
+    async trimLogs(olderThanMs, auditOlderThanMs = olderThanMs) {
       const trimmed = [
         await trim(usage, olderThanMs),
         await trim(refused, olderThanMs),
-        await trim(audit, olderThanMs),
+        await trim(audit, auditOlderThanMs),
       ];
       return trimmed.reduce((sum, dropped) => sum + dropped);
     },
@@ -415,7 +441,7 @@ function auditFilter({
   actor,
   action,
   target,
-}: AuditQuery): Filter<AuditEntry> | undefined {
+}: Omit<AuditQuery, keyof LogSlice>): Filter<AuditEntry> | undefined {
   return filterOf<AuditEntry>({ actorId, actor, action, target });
 }
 

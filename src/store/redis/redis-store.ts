@@ -10,6 +10,7 @@ import { createKeys } from './keys.js';
 import { openDeliveries } from './deliveries.js';
 import { openDuties } from './duties.js';
 import { openExamples } from './examples.js';
+import { openIdentities } from './identities.js';
 import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
 import { openMoving } from './moving/moving.js';
@@ -74,6 +75,7 @@ export async function openRedisStore({
     ...openDeliveries(connection, keys),
     ...openDuties(connection, keys),
     ...openExamples(connection, keys),
+    ...openIdentities(connection, keys),
     ...openReplies(connection, keys),
     ...openStats(connection, keys),
     ...openShares(connection, keys),

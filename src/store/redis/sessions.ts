@@ -49,7 +49,7 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
   /** Resolves to the ids of the sessions that it ended, or `undefined` if the one that it is made by has ended. */
   function write(session: NewSession, by: string | undefined): Promise<string[] | undefined> {
     const { idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs } = session;
-    const { address = '', agent = '' } = session;
+    const { address = '', agent = '', source = '' } = session;
     const [records, known] = places(userId);
     const looks = [['HGETALL', records]] as const;
     return change<string[] | undefined>(connection, looks, createdAtMs, ([found], nowMs) => {
@@ -66,7 +66,7 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
           gone.map(({ id }) => id),
         ),
         ['HSET', records, idHash, [kind, ...times].join(':')],
-        ['HSET', known, idHash, JSON.stringify({ address, agent })],
+        ['HSET', known, idHash, JSON.stringify({ address, agent, source })],
       ];
       return { result: ended.map(({ id }) => id), writes };
     });
@@ -209,7 +209,8 @@ function sessionOf(
   used: Reply | undefined,
   origin: Reply | undefined,
 ): Session {
-  const { address = '', agent = '' } = JSON.parse(textOf(origin ?? '{}')) as Partial<Session>;
+  const stored = JSON.parse(textOf(origin ?? '{}')) as Partial<Session>;
+  const { address = '', agent = '', source = '' } = stored;
   return {
     idHash,
     userId,
@@ -219,6 +220,6 @@ function sessionOf(
     expiresAtMs: numberOf(expires),
     endsAtMs: numberOf(ends),
     usedAtMs: numberOf(used ?? created),
-    ...{ address, agent },
+    ...{ address, agent, source },
   };
 }

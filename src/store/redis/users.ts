@@ -224,11 +224,12 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       ['HMGET', keys.user(id), 'username', 'email'],
       ['ZRANGE', keys.userTokens(id), 0, -1],
       ['HKEYS', keys.userSessions(id)],
+      ['SMEMBERS', keys.userIdentities(id)],
       ...tokenKeys.map((key) => ['HGET', key, 'hash'] as const),
     ];
     const parts = [keys.user(id), keys.userTokens(id), keys.userSessions(id)];
     return change<Removed | 'again' | undefined>(connection, looks, 0, (answers) => {
-      const [found, present, sessions, ...hashes] = answers;
+      const [found, present, sessions, identities, ...hashes] = answers;
       const [username, email] = listOf(found);
       if (typeof username !== 'string') return { result: undefined };
       if (listOf(present).join() !== tokens.join()) return { result: 'again' };
@@ -236,6 +237,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
         logins: { username: username.toLowerCase(), email: textOf(email).toLowerCase() },
         tokens: tokens.map((tokenId, at) => ({ tokenId, keyHash: hashes[at] ?? null })),
         sessions: listOf(sessions).map(textOf),
+        identities: listOf(identities).map(textOf),
       };
       const gone = [...parts, ...keys.userOthers(id), ...tokenKeys];
       return { result, writes: gone.map((key) => ['DEL', key] as const) };
@@ -267,6 +269,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
         await answer(client.zrem(keys.tokens, `${tokenId}:${id}`));
       }
       for (const idHash of removed.sessions) await answer(client.del(keys.session(idHash)));
+      for (const hash of removed.identities) await answer(client.del(keys.identity(hash)));
       await release(id, removed.logins, ANY_CLAIM, true);
       return true;
     },
@@ -278,6 +281,7 @@ interface Removed {
   readonly logins: Logins;
   readonly tokens: readonly { readonly tokenId: string; readonly keyHash: Reply }[];
   readonly sessions: readonly string[];
+  readonly identities: readonly string[];
 }
 
 /** The fields of what is present; an account has all of them but the password, and `email` if it has none. */

@@ -101,6 +101,10 @@ export function openLogs(database: Database): LogStore {
   const boundAudit = database.prepare<never>('DELETE FROM audit_log WHERE id <= ?');
   const trimUsage = database.prepare<never>('DELETE FROM usage_log WHERE at_ms < ?');
   const trimRefused = database.prepare<never>('DELETE FROM refused_log WHERE at_ms < ?');
+  const renameActor = database.prepare<never>('UPDATE audit_log SET actor = ? WHERE actor_id = ?');
+  const forgetTarget = database.prepare<never>(
+    "UPDATE audit_log SET name = ?, detail = '{}', changes = NULL WHERE target = ?",
+  );
   const trimAudit = database.prepare<never>('DELETE FROM audit_log WHERE at_ms < ?');
 
   const isNew = openWriters(database);
@@ -230,6 +234,12 @@ export function openLogs(database: Database): LogStore {
         boundAudit.run((row?.id ?? 0) - maxEntries);
       }),
 
+    forgetInAudit: (userId, name) =>
+      database.write(() => {
+        renameActor.run(name, userId);
+        forgetTarget.run(name, `user:${userId}`);
+      }),
+
     listAudit: (query) =>
       database.read(() => {
         const filter = new Filter()
@@ -243,10 +253,12 @@ export function openLogs(database: Database): LogStore {
         return selectPage(database, listed, after('audit_log', filter, query), query, NEWEST);
       }),
 
-    trimLogs: (olderThanMs) =>
+    trimLogs: (olderThanMs, auditOlderThanMs = olderThanMs) =>
       database.write(
         () =>
-          trimUsage.run(olderThanMs) + trimRefused.run(olderThanMs) + trimAudit.run(olderThanMs),
+          trimUsage.run(olderThanMs) +
+          trimRefused.run(olderThanMs) +
+          trimAudit.run(auditOlderThanMs),
       ),
   };
 }

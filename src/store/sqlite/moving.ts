@@ -16,6 +16,7 @@ const KEYS: Readonly<Record<Exclude<MovedTable, 'sequences'>, readonly string[]>
   users: ['id'],
   tokens: ['id'],
   sessions: ['id_hash'],
+  identities: ['name_hash'],
   codes: ['id'],
   channels: ['id'],
   tag_switches: ['tag'],

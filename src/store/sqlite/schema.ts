@@ -364,6 +364,16 @@ const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE identities (
+    name_hash TEXT PRIMARY KEY,
+    user_id   INTEGER NOT NULL,
+    until_ms  INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX identities_by_user ON identities (user_id);
+  CREATE INDEX identities_by_end ON identities (until_ms) WHERE until_ms IS NOT NULL;
+  ALTER TABLE sessions ADD COLUMN source TEXT NOT NULL DEFAULT '';
+  `,
 ];
 
 /** Migrates a file to the version that this release uses. Several processes may do so at once. */

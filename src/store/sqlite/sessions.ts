@@ -12,6 +12,7 @@ interface SessionRow {
   readonly ends_at_ms: number;
   readonly address: string;
   readonly agent: string;
+  readonly source: string;
   /** 0 in what older releases wrote. */
   readonly used_at_ms: number;
 }
@@ -57,8 +58,8 @@ function openLogins(
 > {
   const insert = database.prepare<never>(
     `INSERT INTO sessions (id_hash, user_id, kind, created_at_ms, expires_at_ms, ends_at_ms, address, agent,
-       used_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       source, used_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const find = database.prepare<SessionRow>(
     'SELECT * FROM sessions WHERE id_hash = ? AND expires_at_ms > ?',
@@ -79,10 +80,11 @@ function openLogins(
 
   function create(session: NewSession): void {
     const { idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs } = session;
-    const { address = '', agent = '' } = session;
+    const { address = '', agent = '', source = '' } = session;
     removeExpired.run(createdAtMs);
     insert.run(
-      ...[idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs, address, agent, createdAtMs],
+      ...[idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs, address, agent, source],
+      createdAtMs,
     );
   }
 
@@ -247,5 +249,6 @@ function sessionOf(row: SessionRow): Session {
     usedAtMs: Math.max(row.used_at_ms, row.created_at_ms),
     address: row.address,
     agent: row.agent,
+    source: row.source,
   };
 }

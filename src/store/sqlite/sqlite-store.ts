@@ -8,6 +8,7 @@ import { openDeliveries } from './deliveries.js';
 import { openEncryption } from './encryption.js';
 import { openDuties } from './duties.js';
 import { openExamples } from './examples.js';
+import { openIdentities } from './identities.js';
 import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
 import { openMoving } from './moving.js';
@@ -66,6 +67,7 @@ export function openSqliteStore({
     ...openDeliveries(database),
     ...openDuties(database),
     ...openExamples(database),
+    ...openIdentities(database),
     ...openReplies(database),
     ...openStats(database),
     ...openShares(database),

@@ -72,6 +72,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
       'known_places',
       'address_codes',
       'examples',
+      'identities',
     ],
   ].map((table) => database.prepare<never>(`DELETE FROM ${table} WHERE user_id = ?`));
 

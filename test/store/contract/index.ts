@@ -6,6 +6,7 @@ import { describeChannels } from './channels.js';
 import { describeDeliveries } from './deliveries.js';
 import { describeDuties } from './duties.js';
 import { describeExamples } from './examples.js';
+import { describeIdentities } from './identities.js';
 import type { OpenHarness } from './harness.js';
 import { describeLogs } from './logs.js';
 import { describeNodes } from './nodes.js';
@@ -36,6 +37,7 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeDeliveries(open);
     describeDuties(open);
     describeExamples(open);
+    describeIdentities(open);
     describeReplies(open);
     describeStats(open);
     describeShares(open);

@@ -17,6 +17,7 @@ function newSession(userId: number, given: Partial<Session> = {}): Session {
     usedAtMs: given.createdAtMs ?? T0,
     address: '192.0.2.1',
     agent: 'a browser: 1.0 (of ours)',
+    source: 'who vouched for it',
     ...given,
   };
 }
@@ -57,7 +58,7 @@ export function describeSessions(open: OpenHarness): void {
       }
       const later = await given.store.findSession(token.idHash, T0 + 150_000, HOUR);
       expect(later).toEqual({ ...token, usedAtMs: T0 + 150_000 });
-      const { address: _, agent: __, ...bare } = newSession(userId);
+      const { address: _, agent: __, source: ___, ...bare } = newSession(userId);
       await given.store.createSession(bare);
       const found = await given.store.findSession(bare.idHash, T0, HOUR);
       expect(found).toMatchObject({ address: '', agent: '', usedAtMs: T0 });

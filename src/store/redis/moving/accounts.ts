@@ -1,5 +1,6 @@
 import { inParts } from '../../moved-rows.js';
 import type { MovedRow } from '../../moving.js';
+import type { LoginOrigin } from '../../sessions.js';
 import { storedPolicy } from '../../tokens.js';
 import { pairOf } from '../token-records.js';
 import { policyFields } from '../tokens.js';
@@ -59,7 +60,7 @@ const CODE: readonly FieldSpec[] = [
   ['batch_id', 'batch', ''],
 ];
 
-type AccountTable = 'users' | 'tokens' | 'sessions' | 'codes';
+type AccountTable = 'users' | 'tokens' | 'sessions' | 'identities' | 'codes';
 
 export function movedAccounts({
   connection: { client, answer },
@@ -158,10 +159,10 @@ export function movedAccounts({
       }
     },
     put: (rows) =>
-      each(rows, ({ id_hash: hash, user_id: user, kind, address, agent, ...row }) => {
+      each(rows, ({ id_hash: hash, user_id: user, kind, address, agent, source, ...row }) => {
         const [idHash, userId, endsAtMs] = [String(hash), Number(user), Number(row.ends_at_ms)];
         const record = `${kind}:${row.created_at_ms}:${row.expires_at_ms}:${endsAtMs}`;
-        const origin = JSON.stringify({ address, agent });
+        const origin = JSON.stringify({ address, agent, source });
         return [
           client.hset(keys.userSessions(userId), idHash, record),
           client.hset(
@@ -183,15 +184,41 @@ export function movedAccounts({
     ]);
     return Object.entries(records).map(([idHash, record]) => {
       const [kind = '', created, expires, ends] = record.split(':');
-      const origin = JSON.parse(known[idHash] ?? '{}') as { address?: string; agent?: string };
+      const origin = JSON.parse(known[idHash] ?? '{}') as Partial<LoginOrigin>;
       return {
         ...{ id_hash: idHash, user_id: userId, kind, created_at_ms: Number(created) },
         ...{ expires_at_ms: Number(expires), ends_at_ms: Number(ends) },
-        ...{ address: origin.address ?? '', agent: origin.agent ?? '' },
+        ...{
+          address: origin.address ?? '',
+          agent: origin.agent ?? '',
+          source: origin.source ?? '',
+        },
         used_at_ms: Number(known[`${idHash}:used`] ?? created),
       };
     });
   }
+
+  const identities: Moved = {
+    async *rows() {
+      for await (const ids of membersOf(`${keys.users}:ids`)) {
+        const found = ids.map(async (id) => {
+          const hashes = await answer(client.smembers(keys.userIdentities(Number(id))));
+          return hashes.map((hash) => ({ name_hash: hash, user_id: Number(id), until_ms: null }));
+        });
+        yield* inParts((await Promise.all(found)).flat());
+      }
+    },
+    put: (rows) =>
+      each(rows, ({ name_hash: name, user_id: id, until_ms: until }) => {
+        const [hash, userId] = [String(name), Number(id)];
+        return until === null
+          ? [
+              client.set(keys.identity(hash), `${userId}`),
+              client.sadd(keys.userIdentities(userId), hash),
+            ]
+          : [client.set(keys.identity(hash), `${userId}`, 'PXAT', Number(until))];
+      }),
+  };
 
   const codes: Moved = {
     rows: () =>
@@ -207,5 +234,5 @@ export function movedAccounts({
       ]),
   };
 
-  return { users, tokens, sessions, codes };
+  return { users, tokens, sessions, identities, codes };
 }
