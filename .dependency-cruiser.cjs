@@ -174,6 +174,12 @@ module.exports = {
       ],
       'nodemailer lives here and nowhere else',
     ),
+    only(
+      'oidc',
+      '^src/oidc',
+      ['^src/(core|oidc)', '^src/management/open-id\\.ts$', 'openid-client', 'node_modules/jose/'],
+      'openid-client lives here and nowhere else, and is loaded with the first login',
+    ),
     {
       name: 'nodemailer-in-mail-only',
       severity: 'error',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTargets } from './alerts.js';
 import { createCallers } from './callers.js';
+import { openIdFrom, proxyHeadersFrom } from './logins.js';
 import { createOutages } from './channel-outages.js';
 import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
@@ -224,10 +225,11 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     discover: createDiscover({ upstream, neural, tools, now }),
     listUpstreamModels: createListUpstreamModels({ upstream, declared }),
     logIds: new MaskedIds(Buffer.from(maskKey, 'hex')),
+    openId: openIdFrom(config, now),
     sendMail,
     later: background.run,
   };
-  const upkeep = keepUp(store, now, background, config.log.retentionDays);
+  const upkeep = keepUp(store, now, background, config.log);
 
   let closing = false;
   const { metrics } = readers;
@@ -235,6 +237,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     {
       ...createCallers(config, credentials, logger, now),
       operations: OPERATIONS,
+      proxyHeaders: proxyHeadersFrom(config),
       ...{ management, gateway, explain, observe, load },
       users: store,
       console: files,
@@ -297,11 +300,12 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
 
 /** What the operations need to know of the settings. */
 function managementSettings(
-  { gateway, accounts, mail, server, console, log }: Config,
+  { gateway, accounts, login, mail, server, console, log }: Config,
   release: string,
 ): Pick<
   OperationDeps,
   | 'accounts'
+  | 'logins'
   | 'allowPrivateUpstreams'
   | 'allowMetadataUpstreams'
   | 'stalenessMs'
@@ -313,6 +317,7 @@ function managementSettings(
 > {
   return {
     accounts,
+    logins: login,
     allowPrivateUpstreams: gateway.allowPrivateUpstreams,
     allowMetadataUpstreams: gateway.allowMetadataUpstreams,
     stalenessMs: gateway.stalenessMs,

@@ -63,12 +63,13 @@ export function keepUp(
   store: Store,
   now: () => number,
   { run }: Background,
-  retentionDays: number,
+  { retentionDays, auditDays }: Pick<Config['log'], 'retentionDays' | 'auditDays'>,
 ): { readonly stopRecovering: Stop; readonly stopTrimming: Stop } {
   return {
     stopTrimming: often(TRIM_EVERY_MS, () => {
       run('removing old log entries', async () => {
-        await store.trimLogs(now() - retentionDays * DAY_MS);
+        const audit = auditDays === 0 ? retentionDays : auditDays;
+        await store.trimLogs(now() - retentionDays * DAY_MS, now() - audit * DAY_MS);
       });
     }),
     stopRecovering: often(RECOVER_EVERY_MS, () => {

@@ -78,7 +78,8 @@ export async function clientInProcess(
       const prepared = operation.prepare({
         ...{ deps, params: input.params ?? {}, query: input.query ?? {} },
         body: operation.body === undefined ? undefined : (input.body ?? {}),
-        ...{ address: '', block: '', agent: '', secure: false, requestId: randomUUID() },
+        ...{ address: '', block: '', agent: '', cookies: '', secure: false },
+        ...{ requestId: randomUUID(), refusal: undefined },
         // Operations about one's own account are about root's; the operator of the store has none.
         ...({ actor, login: { user: root } } as unknown as WhoeverCalls),
       });
@@ -126,6 +127,11 @@ function operationDeps(
       const { accounts } = loadGroups(sources, ['accounts']);
       return { ...accounts, keysPerAccount: Number.MAX_SAFE_INTEGER };
     },
+    get logins() {
+      return loadGroups(sources, ['login', 'oidc', 'server']).login;
+    },
+    // People log in at a gateway.
+    openId: undefined,
     get publicUrl() {
       return loadGroups(sources, ['server']).server.publicUrl;
     },

@@ -20,6 +20,24 @@ export function checkWebhookUrl(value: string, helpers: Joi.CustomHelpers): unkn
   return isWeb ? value : helpers.message({ custom: 'must be a URL with http:// or https://' });
 }
 
+/** A header that a proxy sets; none that has a meaning of its own. */
+export const headerName = (): Joi.StringSchema =>
+  text()
+    .lowercase()
+    .pattern(/^[a-z0-9-]{1,64}$/)
+    .invalid('authorization', 'cookie', 'host', 'origin')
+    .messages({ 'string.pattern.base': 'must be the name of a header, such as Remote-User' });
+
+/** Codes and tokens cross the network: without TLS only to a provider on this machine. */
+export function checkIssuer(value: string, helpers: Joi.CustomHelpers): unknown {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol === 'https:') return value;
+  if (url?.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname)) return value;
+  return helpers.message({ custom: 'must begin with https:// (http:// only for this machine)' });
+}
+
+const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
 export function checkBaseUrl(value: string, helpers: Joi.CustomHelpers): unknown {
   const mistake = urlMistake(value);
   return mistake === undefined ? value.replace(/\/+$/, '') : helpers.message({ custom: mistake });

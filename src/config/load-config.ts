@@ -11,6 +11,7 @@ import {
   foremost,
   MistakeList,
 } from './mistakes.js';
+import { loginMistakes } from './logins.js';
 import { looseEnds, type LooseEnd } from './references.js';
 import { modelRulesOf } from './rules.js';
 import { FILE_SCHEMA, type FilePrice, type FileSettings } from './schema.js';
@@ -115,6 +116,9 @@ function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
   if (groups !== undefined && groups.server.bodyLimitBytes > groups.server.maxInFlightBytes) {
     const path = ['server', 'max_in_flight_bytes'];
     mistakes.add(path, 'is less than body_limit_bytes, so the largest body would never fit');
+  }
+  if (groups !== undefined) {
+    for (const { path, message } of loginMistakes(groups)) mistakes.add(path, message);
   }
   for (const { path, message } of further) mistakes.add(path, message);
   if (groups === undefined || mistakes.all.length > 0) throw new ConfigError(mistakes.all);

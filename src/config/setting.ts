@@ -97,6 +97,16 @@ export function amount(fallback: number, help: string): Setting<number> {
   return whole(fallback, 0, MAX_QUOTA, help);
 }
 
+/** Names and what each stands for. */
+export function names<T extends string>(
+  values: Joi.Schema,
+  help: string,
+  more?: More,
+): Setting<Readonly<Record<string, T>>> {
+  const schema = Joi.object().pattern(Joi.string().max(256), values).default({});
+  return { schema, fallback: {}, help, shown: 'none', ...more };
+}
+
 /** Addresses and ranges of addresses. */
 export function ranges(
   fallback: readonly string[],

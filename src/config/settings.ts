@@ -1,11 +1,13 @@
 import Joi from 'joi';
 import {
   checkFolder,
+  checkIssuer,
   checkKeys,
   checkRedisUrl,
   checkRootPassword,
   checkSmtpUrl,
   checkWebhookUrl,
+  headerName,
   MAX_TIMER_MS,
   text,
 } from './checks.js';
@@ -14,6 +16,7 @@ import {
   count,
   flag,
   milliseconds,
+  names,
   number,
   of,
   optional,
@@ -240,6 +243,12 @@ const LOG = {
   retentionDays: count(90, 'Older entries of the usage and the audit log are deleted', {
     most: 36_500,
   }),
+  auditDays: whole(
+    0,
+    0,
+    36_500,
+    'Older entries of the audit log are deleted; `0`: as `retention_days` says',
+  ),
   statsDays: whole(
     400,
     0,
@@ -311,6 +320,64 @@ const ACCOUNTS = {
   ),
 } satisfies SettingGroup;
 
+/** How people log in to the console and the management API, by a password or through somebody who vouches for them. */
+const LOGIN = {
+  passwords: flag(true, 'Whether passwords are accepted, and sent by mail when forgotten', {
+    variable: 'LOGIN_PASSWORDS',
+  }),
+  header: optional(
+    headerName(),
+    'The header in which a proxy of `server.trusted_proxies` names the user that it has authenticated, such as `Remote-User`',
+    { variable: 'LOGIN_HEADER' },
+  ),
+  emailHeader: optional(headerName(), 'The header with the address of that user'),
+  groupsHeader: optional(
+    headerName(),
+    'The header with the groups of that user, separated by commas',
+  ),
+  create: flag(false, 'Whether the first login of somebody vouched for makes an account'),
+  link: flag(
+    false,
+    'Whether the first login takes over an existing account: one with the name in `login.header`, or with the address that the provider has verified',
+  ),
+  roles: names<'user' | 'auditor' | 'admin'>(
+    Joi.string().valid('user', 'auditor', 'admin'),
+    'The role that members of a group get at each login, the highest first; `"*"` is anybody. Anybody else is refused, unless there are none',
+  ),
+  accounts: names<string>(
+    text().max(64),
+    'The name of an existing account that all members of a group share; others have their own',
+  ),
+  sessionMaxMs: count(
+    DAY_MS / 2,
+    'A login that somebody else vouched for ends after this long; then they are asked again',
+    { shown: '12 hours' },
+  ),
+} satisfies SettingGroup;
+
+/** An OpenID provider, where people log in. */
+const OIDC = {
+  issuer: optional(
+    text().custom(checkIssuer),
+    'The address of the provider, as in its `/.well-known/openid-configuration`',
+    { variable: 'OIDC_ISSUER' },
+  ),
+  clientId: optional(text(), 'The id under which the provider knows the gateway', {
+    variable: 'OIDC_CLIENT_ID',
+  }),
+  clientSecret: secret(Joi.string().min(1), 'The secret of that client; none for a public client', {
+    variable: 'OIDC_CLIENT_SECRET',
+  }),
+  scopes: of<string>(text(), 'openid profile email', 'What the provider is asked for'),
+  label: of<string>(text().max(64), 'Single sign-on', 'What the button of the login page says'),
+  usernameClaim: of<string>(text(), 'preferred_username', 'The claim that names a new account'),
+  groupsClaim: of<string>(
+    text(),
+    'groups',
+    'The claim with the groups; a dot leads into a claim: `realm_access.roles`',
+  ),
+} satisfies SettingGroup;
+
 /** How mail with one-time codes is sent. */
 const MAIL = {
   smtpUrl: secret(
@@ -354,6 +421,8 @@ export const SETTINGS = {
   console: CONSOLE,
   root: ROOT,
   accounts: ACCOUNTS,
+  login: LOGIN,
+  oidc: OIDC,
   mail: MAIL,
   alerts: ALERTS,
 };

@@ -9,6 +9,7 @@ import {
 import { tooLarge, type Load, type Place } from './load.js';
 import { recoded } from './charset.js';
 
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
 
 /** The body of a JSON request, as `withJsonBody` has it. */
@@ -20,6 +21,24 @@ export function readJsonBody(
   withinMs?: number,
 ): Promise<Buffer> {
   return withJsonBody(req, { limitBytes, load, place, withinMs }, (body) => body);
+}
+
+/** The body of a form, at most `limitBytes`, which arrives as it is. */
+export function readFormBody(
+  req: IncomingMessage,
+  limitBytes: number,
+  load: Load,
+  place: Place,
+  withinMs?: number,
+): Promise<Buffer> {
+  const [type = ''] = (req.headers['content-type'] ?? '').split(';');
+  if (type.trim().toLowerCase() === FORM_TYPE) {
+    return collect(req, { limitBytes, load, place, withinMs }, (body) => body);
+  }
+  throw new GatewayError(
+    'unsupported_media_type',
+    `The body must be a form: send the header Content-Type: ${FORM_TYPE}.`,
+  );
 }
 
 /**

@@ -4,7 +4,7 @@ import passport from 'passport';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers } from '../gateway/admission.js';
-import { SESSION_COOKIE } from '../operations/session-cookie.js';
+import { cookieNamed, SESSION_COOKIE } from '../operations/session-cookie.js';
 import { findLogin, type Login, type SessionDeps } from '../management/sessions.js';
 
 /** Finds who is logged in; `undefined` for a caller without credentials. Throws 401 for wrong or expired ones. */
@@ -41,9 +41,10 @@ class SessionCookieStrategy extends passport.Strategy {
 
 /**
  * Logins of the management API, both through passport: the session cookie of a browser, and access tokens as `Authorization:
- * Bearer`. The header wins, so that it is never mixed with a cookie that happens to be there.
+ * Bearer`. The header wins, so that it is never mixed with a cookie that happens to be there. Where a proxy authenticates,
+ * `byProxy` finds whom it names, and judges the cookie.
  */
-export function createFindLogin(deps: SessionDeps): FindLogin {
+export function createFindLogin(deps: SessionDeps, byProxy?: FindLogin): FindLogin {
   const verify =
     (kind: Login['session']['kind']) =>
     (secret: string, verified: Verified): void => {
@@ -58,6 +59,7 @@ export function createFindLogin(deps: SessionDeps): FindLogin {
 
   return (req, res) => {
     const strategy = strategyFor(req);
+    if (strategy !== 'access-token' && byProxy !== undefined) return byProxy(req, res);
     if (strategy === undefined) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       const done = (error: unknown, login?: Login | false | null): void => {
@@ -76,14 +78,9 @@ export function createFindLogin(deps: SessionDeps): FindLogin {
 }
 
 /** The session secret that a browser sends. */
-export function sessionCookie(req: IncomingMessage): string | undefined {
-  for (const pair of (req.headers.cookie ?? '').split(';')) {
-    const at = pair.indexOf('=');
-    if (at < 0 || pair.slice(0, at).trim() !== SESSION_COOKIE) continue;
-    const value = pair.slice(at + 1).trim();
-    return value === '' || value.length > MAX_SECRET_CHARACTERS ? undefined : value;
-  }
-  return undefined;
+export function sessionCookie(req: Pick<IncomingMessage, 'headers'>): string | undefined {
+  const value = cookieNamed(SESSION_COOKIE, req.headers.cookie) ?? '';
+  return value === '' || value.length > MAX_SECRET_CHARACTERS ? undefined : value;
 }
 
 function strategyFor(req: Request): 'session' | 'access-token' | undefined {

@@ -9,7 +9,7 @@ import type { Login } from '../management/sessions.js';
 import { actorOf } from '../management/users.js';
 import type { Authenticate } from './authentication.js';
 import { allow } from './allow.js';
-import { readJsonBody } from './body.js';
+import { readFormBody, readJsonBody } from './body.js';
 import { addressBlock, clientAddress, isSecure, AddressList } from './client-address.js';
 import { onlyOnce, type KeptReply } from './idempotency.js';
 import { Load, type Place } from './load.js';
@@ -24,12 +24,15 @@ import {
   type PreparedOperation,
 } from '../operations/operation.js';
 import { refuseForeignOrigin } from './origin.js';
+import { createFindVouched, type ProxyHeaders } from './proxy-login.js';
 
 export interface ManagementRouteDeps {
   readonly operations: readonly Operation[];
   readonly management: OperationDeps;
   readonly authenticate: Authenticate;
   readonly trustedProxies: AddressList | undefined;
+  /** Where a proxy names whom it has authenticated, if one does. */
+  readonly proxyHeaders: ProxyHeaders | undefined;
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -91,7 +94,9 @@ const LEAST_ROLE: Readonly<Record<'login' | 'auditor' | 'admin' | 'root', number
 export function managementRoutes(deps: ManagementRouteDeps): Router {
   const router = express.Router();
   const load = new ManagementLoad();
-  const findLogin = createFindLogin(deps.management);
+  const { management, proxyHeaders, trustedProxies } = deps;
+  const byProxy = proxyHeaders && createFindVouched(management, proxyHeaders, trustedProxies);
+  const findLogin = createFindLogin(management, byProxy);
   router.use('/api', (_req, res, next) => {
     res.setHeader('Cache-Control', 'no-store');
     next();
@@ -153,12 +158,17 @@ async function serve(
     await load.run(owners, isAdmin, bodySize, async (own, place) => {
       await countFrom(deps, operation, block);
       const body =
-        operation.body === undefined ? undefined : await readBody(req, mostBytes, own, place);
+        operation.body === undefined
+          ? undefined
+          : await (operation.form === true ? readForm : readBody)(req, mostBytes, own, place);
       const { params, query } = req;
       const secure = isSecure(req, deps.trustedProxies);
       const requestId = String(res.getHeader('X-Request-Id'));
       const agent = withoutKeys(req.headers['user-agent'] ?? '').slice(0, MAX_AGENT);
-      const surroundings = { deps: deps.management, requestId, address, block, secure, agent };
+      const { cookie: cookies = '' } = req.headers;
+      const surroundings = {
+        ...{ deps: deps.management, requestId, address, block, secure, agent, cookies },
+      };
       const call: OperationCall = { ...surroundings, ...who, params, query, body };
       const prepared = operation.prepare(call);
       const { account } = prepared;
@@ -212,12 +222,12 @@ async function whoCalls(
 ): Promise<
   | Pick<Extract<OperationCall, { identity: unknown }>, 'identity'>
   | { actor: Actor; login?: Login }
-  | { login: Login | undefined }
+  | Visitor
 > {
   if (access === 'public') {
     return { actor: { id: undefined, name: 'anonymous', role: 0, address } };
   }
-  if (access === 'visitor') return { login: await loginIfAny(findLogin, req, res) };
+  if (access === 'visitor') return loginIfAny(findLogin, req, res);
   if (access === 'key') {
     // Memory is good enough to admit a rerank request, which the store judges again; here nothing comes after.
     const { keyHash } = await deps.authenticate(req);
@@ -246,18 +256,20 @@ async function whoCalls(
   return { login, actor: actorOf(user, address) };
 }
 
-/** A login that has ended counts as none: the caller wants to know just that. */
-async function loginIfAny(
-  findLogin: FindLogin,
-  req: Request,
-  res: Response,
-): Promise<Login | undefined> {
+type Visitor = Pick<
+  Extract<OperationCall, { login: Login | undefined; refusal: unknown }>,
+  'login' | 'refusal'
+>;
+
+/** A login that has ended counts as none: the caller wants to know just that, and why nobody may log in who was vouched for. */
+async function loginIfAny(findLogin: FindLogin, req: Request, res: Response): Promise<Visitor> {
   try {
     const login = await findLogin(req, res);
-    return login?.user.enabled === true ? login : undefined;
+    return { login: login?.user.enabled === true ? login : undefined, refusal: undefined };
   } catch (error) {
-    if (error instanceof GatewayError && error.code === 'unauthorized') return undefined;
-    throw error;
+    if (!(error instanceof GatewayError) || error.status >= 500) throw error;
+    const isOver = error.code === 'unauthorized' && error.cause === undefined;
+    return { login: undefined, refusal: isOver ? undefined : error.message };
   }
 }
 
@@ -283,6 +295,17 @@ async function countFrom(
 
 /** Refuses what is not valid, and leaves out a byte-order mark. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The members of a form, each once. */
+async function readForm(
+  req: Request,
+  mostBytes: number,
+  load: Load,
+  place: Place,
+): Promise<unknown> {
+  const bytes = await readFormBody(req, mostBytes, load, place, BODY_WITHIN_MS);
+  return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+}
 
 async function readBody(
   req: Request,

@@ -35,6 +35,7 @@ export interface ApiOperation {
 
 export type Convert = (schema: Joi.Schema) => JsonSchema;
 export const JSON_TYPE = 'application/json';
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export function typesOf(values: readonly unknown[]): string | string[] {
   const types = [...new Set(values.map((value) => (value === null ? 'null' : typeof value)))];
@@ -83,12 +84,13 @@ export const SECURITY: Readonly<Record<Operation['access'], ApiOperation['securi
 export function requestBody(
   schema: JsonSchema,
   example?: object,
+  type = JSON_TYPE,
 ): NonNullable<ApiOperation['requestBody']> {
   const { additionalProperties: _, ...open } = schema;
   return {
     required: (schema.required ?? []).length > 0,
     content: {
-      [JSON_TYPE]: { schema: open, ...(example === undefined ? {} : { example }) },
+      [type]: { schema: open, ...(example === undefined ? {} : { example }) },
     },
   };
 }

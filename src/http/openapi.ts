@@ -2,6 +2,7 @@ import type Joi from 'joi';
 import type { JsonSchema } from './json-schema.js';
 import { errorResponses, errorsOf, managementError } from './openapi-errors.js';
 import {
+  FORM_TYPE,
   IDEMPOTENCY_KEY,
   JSON_TYPE,
   NULL,
@@ -98,6 +99,7 @@ function describe(operation: Operation, convert: Convert): ApiOperation {
   const beside = Object.fromEntries(
     Object.entries(operation.beside ?? {}).map(([name, schema]) => [name, convert(schema)]),
   );
+  const typeOfBody = operation.form === true ? FORM_TYPE : JSON_TYPE;
   const files = (operation.files ?? []).map((type) => [type, { schema: { type: 'string' } }]);
   return {
     operationId: id,
@@ -106,10 +108,12 @@ function describe(operation: Operation, convert: Convert): ApiOperation {
     ...(description === '' ? {} : { description }),
     security: SECURITY[access],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: requestBody(convert(body)) }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: requestBody(convert(body), undefined, typeOfBody) }),
     responses: {
-      '200': {
-        description: 'Done.',
+      [operation.redirects === true ? '302' : '200']: {
+        description: operation.redirects === true ? 'Goes on elsewhere.' : 'Done.',
         content: {
           [JSON_TYPE]: { schema: envelope(reply === undefined ? NULL : convert(reply)) },
           ...(Object.fromEntries(files) as Record<string, { schema: JsonSchema }>),

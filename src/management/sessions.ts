@@ -27,16 +27,18 @@ export async function startSession(
   { store, now, randomBytes, accounts }: SessionDeps,
   userId: number,
   origin: Partial<LoginOrigin> = {},
+  maxMs = accounts.sessionMaxMs,
 ): Promise<string> {
   const secret = randomText(randomBytes);
   const createdAtMs = now();
+  const lifeMs = Math.min(maxMs, accounts.sessionMaxMs);
   await store.createSession({
     idHash: hashSecret(secret),
     userId,
     kind: 'session',
     createdAtMs,
-    expiresAtMs: createdAtMs + Math.min(accounts.sessionIdleMs, accounts.sessionMaxMs),
-    endsAtMs: createdAtMs + accounts.sessionMaxMs,
+    expiresAtMs: createdAtMs + Math.min(accounts.sessionIdleMs, lifeMs),
+    endsAtMs: createdAtMs + lifeMs,
     ...origin,
   });
   return secret;

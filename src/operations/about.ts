@@ -20,6 +20,11 @@ const about = defineOperation({
       'Of the consoles that the running gateways serve; none while the store cannot tell. A page whose own is not among them is outdated.',
     ),
     self: nullable(USER),
+    logins: shape({
+      passwords: Joi.boolean().description('Whether passwords are accepted.'),
+      open_id: nullable(Joi.string()).description('What the button of the provider says.'),
+      refusal: nullable(Joi.string()).description('Why somebody vouched for is not logged in.'),
+    }),
     registration: Joi.boolean().description('Whether people may register themselves.'),
     mail: choice('smtp', 'outbox').description('outbox: mails wait in a folder for an operator.'),
     units_per_usd: COUNT.description('Quota units per US dollar.'),
@@ -29,11 +34,16 @@ const about = defineOperation({
     retention_days: COUNT,
     playground: shape({ examples: Joi.boolean().description('Whether inputs may be kept.') }),
   }),
-  handler: async ({ deps, login }) => ({
+  handler: async ({ deps, login, refusal }) => ({
     version: deps.about.release,
     builds: await liveBuilds(deps),
     self: login === undefined ? null : userWire(deps.now())(login.user),
-    registration: deps.accounts.registration,
+    logins: {
+      passwords: deps.logins.passwords,
+      open_id: deps.openId?.label ?? null,
+      refusal: refusal ?? null,
+    },
+    registration: deps.accounts.registration && deps.logins.passwords,
     mail: deps.about.mail,
     units_per_usd: UNITS_PER_DOLLAR,
     default_model: deps.about.defaultModel ?? null,

@@ -8,6 +8,7 @@ import { EXAMPLE_OPERATIONS } from './examples.js';
 import { LOG_OPERATIONS } from './logs.js';
 import { MODEL_OPERATIONS } from './models.js';
 import { NODE_OPERATIONS } from './nodes.js';
+import { OPEN_ID_OPERATIONS } from './open-id.js';
 import { OWN_ACCOUNT_OPERATIONS } from './own-account.js';
 import { PASSWORD_RESET_OPERATIONS } from './password-reset.js';
 import { PLAYGROUND_OPERATIONS } from './playground.js';
@@ -25,6 +26,7 @@ import { USER_OPERATIONS } from './users.js';
 export const OPERATIONS = [
   ...ABOUT_OPERATIONS,
   ...SESSION_OPERATIONS,
+  ...OPEN_ID_OPERATIONS,
   ...OWN_ACCOUNT_OPERATIONS,
   ...PASSWORD_RESET_OPERATIONS,
   ...USER_OPERATIONS,

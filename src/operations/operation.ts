@@ -13,7 +13,9 @@ import type { Actor } from '../management/audit.js';
 import type { MaskedIds } from '../management/masked-ids.js';
 import type { ChannelDeps } from '../management/channel-edits.js';
 import type { SendMail } from '../management/mail.js';
+import type { OpenId } from '../management/open-id.js';
 import type { Login, SessionDeps } from '../management/sessions.js';
+import type { LoginSettings } from '../management/sign-on.js';
 import type { StatsDeps } from '../management/stats.js';
 import { inOurWords } from './original-clients.js';
 
@@ -83,6 +85,9 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** What operations work with. */
 export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly accounts: AccountSettings;
+  readonly logins: LoginSettings;
+  /** The OpenID provider where people log in, if there is one. */
+  readonly openId: OpenId | undefined;
   readonly sendMail: SendMail;
   /** Whether the playground may keep inputs as examples. */
   readonly keepsExamples: boolean;
@@ -131,7 +136,7 @@ export interface AboutGateway {
 type Who<A extends Access> = A extends 'public'
   ? { readonly actor: Actor }
   : A extends 'visitor'
-    ? { readonly login: Login | undefined }
+    ? { readonly login: Login | undefined; readonly refusal: string | undefined }
     : A extends 'key'
       ? { readonly identity: Identity }
       : { readonly actor: Actor & { readonly id: number }; readonly login: Login };
@@ -147,6 +152,8 @@ interface Surroundings {
   readonly agent: string;
   /** Whether the caller came by https, possibly through a trusted proxy. */
   readonly secure: boolean;
+  /** The header `Cookie`; '' if there is none. */
+  readonly cookies: string;
 }
 
 export type OperationContext<A extends Access, P, Q, B> = Surroundings & {
@@ -181,6 +188,10 @@ interface Described {
   readonly idempotent?: boolean;
   /** A file that it may answer with instead of JSON, by media type. */
   readonly files?: readonly string[];
+  /** Answers a browser with the address of another page, and has no `data`. */
+  readonly redirects?: boolean;
+  /** Its body is a form instead of JSON. */
+  readonly form?: boolean;
   /** Has effects although it is a GET, for clients that know it that way. */
   readonly unsafe?: boolean;
 }
@@ -232,7 +243,7 @@ export interface PreparedOperation {
 export interface ReplyExtras {
   readonly status?: number;
   readonly message?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** A handler's `data` together with a status, a message or headers. */

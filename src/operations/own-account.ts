@@ -3,6 +3,7 @@ import { confirmAddress, mailAddressCode } from '../management/address-codes.js'
 import { accountNamed } from '../management/attempts.js';
 import { logIn } from '../management/log-in.js';
 import { redeemCode } from '../management/redeem.js';
+import { requirePasswords } from '../management/sign-on.js';
 import { deleteSelf, registerUser, updateSelf, type WithNewAddress } from '../management/users.js';
 import { QUOTA, USER, userWire, type UserWire } from '../shapes/user.js';
 import { sessionCookieHeader } from './session-cookie.js';
@@ -28,6 +29,7 @@ const register = defineOperation({
   errors: ['permission_denied', 'conflict'],
   limit: { name: 'register', account: ({ body }) => accountNamed(body.username) },
   async handler({ deps, body, address }) {
+    requirePasswords(deps);
     const { username, password, email, display_name: displayName } = body;
     const registration = { username, password, email, displayName };
     return withNewAddress(deps, await registerUser(deps, registration, address));

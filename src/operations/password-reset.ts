@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { accountNamed } from '../management/attempts.js';
 import { mailResetCode, mailResetTo, resetPassword } from '../management/password-reset.js';
+import { requirePasswords } from '../management/sign-on.js';
 import { ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation, Reply } from './operation.js';
 import { because, REASON } from './reason.js';
@@ -18,8 +19,10 @@ const askReset = defineOperation({
   access: 'public',
   unsafe: true,
   query: shape({ email: EMAIL }),
+  errors: ['permission_denied'],
   limit: { name: 'reset-mail', account: ({ query }) => accountNamed(query.email) },
   handler({ deps, query, block }) {
+    requirePasswords(deps);
     deps.later('the mail with a one-time code', () => mailResetCode(deps, query.email, block));
     return new Reply(null, {
       message: 'If the address belongs to an account, a code is on its way.',
@@ -42,8 +45,10 @@ const reset = defineOperation({
     password: optional(PASSWORD.empty('')),
   }),
   reply: nullable(Joi.string<string | null>()),
+  errors: ['permission_denied'],
   limit: { name: 'reset', account: ({ body }) => accountNamed(body.email) },
   async handler({ deps, body, address }) {
+    requirePasswords(deps);
     const { email, token: code, password } = body;
     return (await resetPassword(deps, { email, code, password }, address)) ?? null;
   },
@@ -62,6 +67,7 @@ const mailReset = defineOperation({
   body: shape({ reason: REASON }),
   errors: ['permission_denied', 'not_found', 'conflict', 'rate_limited', 'upstream_error'],
   async handler({ deps, params, body, actor }) {
+    requirePasswords(deps);
     await mailResetTo(deps, params.id, because(actor, body.reason));
     return null;
   },

@@ -3,6 +3,7 @@ import { accountNamed } from '../management/attempts.js';
 import { GatewayError, type ErrorCode } from '../core/errors.js';
 import { logIn, noteFailedLogin, noteLogin } from '../management/log-in.js';
 import { endListed, endLogin, issueAccessToken, listLogins } from '../management/sessions.js';
+import { requirePasswords } from '../management/sign-on.js';
 import { getUser } from '../management/users.js';
 import { ID, ID_PARAMS } from '../shapes/lists.js';
 import { SESSION, sessionWire } from '../shapes/session.js';
@@ -25,9 +26,10 @@ const login = defineOperation({
   access: 'public',
   body: shape({ username: Joi.string().max(320), password: Joi.string().max(1_024) }),
   reply: USER,
-  errors: ['unauthorized', 'user_disabled'],
+  errors: ['unauthorized', 'user_disabled', 'permission_denied'],
   limit: { name: 'login', account: ({ body }) => accountNamed(body.username) },
   async handler({ deps, body, address, agent, block, secure }) {
+    requirePasswords(deps);
     const { username, password } = body;
     const { user, secret } = await logIn(deps, username, password, block, { address, agent }).catch(
       (error: unknown) => {

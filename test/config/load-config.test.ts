@@ -410,7 +410,7 @@ channels:
     ['prices: { models: { m: { per_requests: 1 } } }', 'did you mean per_request?'],
     [
       'log: { bogus: 1 }',
-      'available: level, usage_entries, refused_entries, retention_days, stats_days',
+      'available: level, usage_entries, refused_entries, retention_days, audit_days, stats_days',
     ],
     ['models: { m: { fallbacks: [a, a] } }', 'models.m.fallbacks[1]: is in the list already'],
   ])('%s: one message, with what would be right', (text, message) => {
@@ -770,6 +770,9 @@ it('knows the settings that its variables stand for', () => {
     LOG_LEVEL: 'warn',
     PUBLIC_URL: 'https://rerank.example.com',
     REGISTRATION: 'false',
+    LOGIN_PASSWORDS: 'true',
+    LOGIN_HEADER: 'Remote-User',
+    OIDC_ISSUER: 'https://id.internal',
     SMTP_URL: 'smtp://mail.internal:587',
     ALERTS_WEBHOOK_URL: 'https://hooks.internal/x?y',
   };

@@ -190,6 +190,6 @@ function yamlLines(indent: string, name: string, value: unknown, help: string): 
 
 function yamlValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((each) => yamlValue(each)).join(', ')}]`;
-  const text = String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return typeof value === 'string' && /^::|:$|^$/.test(text) ? `'${text}'` : text;
 }

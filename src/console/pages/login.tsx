@@ -11,8 +11,9 @@ import { Dialog } from '../parts/dialog.js';
 import { Form } from '../parts/form.js';
 import { KEEPING, navigate, useRoute } from '../router.js';
 import { useAtom } from '../state.js';
-import { w } from '../words.js';
+import { w, withWords } from '../words.js';
 import { Brand } from '../brand.js';
+import { lazy } from '../shell/chunks.js';
 
 /** After a login, goes to the page that the user wanted, if it is in the console. */
 export function goOn(wanted: string | null): void {
@@ -70,20 +71,40 @@ function useLogin(onDone: () => void) {
   return { fields, submit, busy: login.busy };
 }
 
+const SignOn = lazy(
+  async () => (await withWords(import('./sign-on.js'))).SignOn,
+  () => null,
+);
+
+/** Whether there is another way in than a password, or something to say about one. */
+function hasSignOn(): boolean {
+  const { open_id: openId, refusal } = about.get()?.logins ?? {};
+  return openId != null || refusal != null;
+}
+
 export function Login() {
   const { query } = useRoute();
   const known = useAtom(about);
   const { fields, submit, busy } = useLogin(() => goOn(query.get('to')));
   return (
     <Gate title={w().login.title} onSubmit={() => void submit()}>
-      {fields}
-      <Button kind="main" type="submit" disabled={busy}>
-        {w().login.action}
-      </Button>
-      <div class="row apart small">
-        {known?.registration === true ? <Link to="register">{w().login.register}</Link> : <span />}
-        <Link to="forgot">{w().login.forgot}</Link>
-      </div>
+      {hasSignOn() ? <SignOn /> : null}
+      {known?.logins.passwords === false ? null : (
+        <>
+          {fields}
+          <Button kind="main" type="submit" disabled={busy}>
+            {w().login.action}
+          </Button>
+          <div class="row apart small">
+            {known?.registration === true ? (
+              <Link to="register">{w().login.register}</Link>
+            ) : (
+              <span />
+            )}
+            <Link to="forgot">{w().login.forgot}</Link>
+          </div>
+        </>
+      )}
     </Gate>
   );
 }
@@ -98,13 +119,16 @@ export function LoginAgain() {
       onClose={() => undefined}
       onSubmit={() => void submit()}
       foot={
-        <Button kind="main" type="submit" disabled={busy}>
-          {w().login.action}
-        </Button>
+        about.get()?.logins.passwords === false ? null : (
+          <Button kind="main" type="submit" disabled={busy}>
+            {w().login.action}
+          </Button>
+        )
       }
     >
       <p class="muted">{w().login.overHelp}</p>
-      {fields}
+      {hasSignOn() ? <SignOn /> : null}
+      {about.get()?.logins.passwords === false ? null : fields}
     </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import { queries } from '../api/query.js';
 import { forgetDrafts } from '../drafts.js';
 import { Icon } from '../icons.js';
 import { Button, Link } from '../parts/buttons.js';
-import { navigate } from '../router.js';
+import { apiAddress, navigate } from '../router.js';
 import { changeSettings, settings } from '../settings.js';
 import { useAtom } from '../state.js';
 import { tellTabs } from '../tabs.js';
@@ -26,7 +26,9 @@ export function Foot() {
     actAs(undefined);
     about.set(withoutSelf());
     tellTabs({ kind: 'logout' });
-    navigate('login', { replace: true });
+    // The provider leads back here, once its own session has ended.
+    if (about.get()?.logins.open_id == null) navigate('login', { replace: true });
+    else location.assign(apiAddress('api/user/oidc/logout'));
   }
   const dark =
     theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);

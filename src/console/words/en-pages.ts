@@ -75,6 +75,16 @@ export const enPages = {
     end: 'End',
     none: 'Not logged in anywhere.',
   },
+  signOn: {
+    refused: {
+      permission_denied: 'You may not log in here. Ask an admin for an account or a role.',
+      user_disabled: 'Your account is disabled.',
+      unauthorized: 'The login took too long or was begun elsewhere. Try again.',
+      upstream_error: 'The login page of your organization does not answer. Try again later.',
+      not_found: 'The account of your group does not exist. Ask an admin.',
+    },
+    failed: 'The login failed. Try again.',
+  },
   account: {
     profile: 'Profile',
     displayName: 'Display name',
