@@ -21,6 +21,7 @@ import { StoppedGatewayError } from '../client/client.js';
 import { type CliIo, type GlobalOptions } from './session.js';
 import { addMovingCommands } from './moving.js';
 import { addSpendCommand } from './spend.js';
+import { addSupportCommand } from './support.js';
 import { addPriceCommand } from './prices.js';
 import { addProbeCommand } from './probe.js';
 import { addTagCommands } from './tags.js';
@@ -102,6 +103,7 @@ function createProgram(io: CliIo): Command {
   addConfigCommands(program, io);
   addEncryptionCommands(program, io);
   addMovingCommands(program, io);
+  addSupportCommand(program, io);
   return program;
 }
 
