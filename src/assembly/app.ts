@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTargets } from './alerts.js';
+import { streamAudit } from './audit-stream.js';
 import { createCallers } from './callers.js';
 import { openIdFrom, proxyHeadersFrom } from './logins.js';
 import { createOutages } from './channel-outages.js';
@@ -203,6 +204,10 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   await plane.start(care.update);
   await readers.reports.start();
   sender.start();
+  const isAudited = config.alerts.targets.some(({ kinds }) => kinds.includes('audit'));
+  const stopAudit = isAudited
+    ? streamAudit({ store, now, run: background.run, deliver: (event) => sender.deliver(event) })
+    : undefined;
 
   const gateway: GatewayDeps = {
     ...{ store, credentials, channels, settlements, observe, now },
@@ -284,6 +289,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       events.flush();
       await inTime(readers.writeRest(untilMs));
       care.stop();
+      stopAudit?.();
       await inTime(sender.close());
       await inTime(receivers.close());
       await inTime(background.drained());
