@@ -159,6 +159,8 @@ module.exports = {
         '^src/store/store\\.ts$',
         'pino',
         'prom-client',
+        // Loaded only where the settings ask for it.
+        'node_modules/@opentelemetry/',
         '^(node:)?(perf_hooks|cluster|process|crypto)$',
       ],
       'telemetry reads events and nothing else',

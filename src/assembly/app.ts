@@ -37,6 +37,7 @@ import { createHttpServer } from '../http/server.js';
 import { createSendMail } from '../mail/send-mail.js';
 import { judgeUpstreamAddress } from '../management/addresses.js';
 import { MASK_KEY_BYTES, MaskedIds } from '../management/masked-ids.js';
+import { openOtlp } from './otlp.js';
 import { loadPrompts } from './prompts.js';
 import { LlamaEngine, loadLlama, type LlamaModule } from '../rankers/llama.js';
 import { announceConfig, judgeStore, keepUp } from './store-upkeep.js';
@@ -96,6 +97,8 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     traffic.breakerOpenMs,
   );
   if (rare.length > 0) logger.warn({ channels: rare }, RARE_CHECKS);
+
+  const otlp = await openOtlp(config.telemetry, logger);
 
   // The store, and what is remembered of it.
   await store.begin();
@@ -197,6 +200,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       settlements,
       storeHealth,
       plane,
+      otlp,
     },
     flush: () => events.flush(),
   });
@@ -248,7 +252,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       console: files,
       door: new Door(gateway),
       replies: new ReplyBatches(load),
-      startTrace: startTraces(undefined, random),
+      startTrace: startTraces(otlp?.ratio, random),
       bodyLimitBytes: limits.bodyLimitBytes,
       bodyTimeoutMs: limits.bodyTimeoutMs,
       maxDocuments: limits.maxDocuments,
@@ -292,6 +296,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       stopAudit?.();
       await inTime(sender.close());
       await inTime(receivers.close());
+      await inTime(readers.closeOtlp());
       await inTime(background.drained());
       await inTime(plane.close());
       await inTime(readers.reports.stop());

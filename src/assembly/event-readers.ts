@@ -1,5 +1,6 @@
 import type { Config } from '../config/values.js';
 import type { DataPlane } from './data-plane.js';
+import type { OpenedOtlp } from './otlp.js';
 import type { Observe, ReadEvents } from '../gateway/events.js';
 import type { Settlements } from '../gateway/settlements.js';
 import type { StoreHealth } from '../gateway/store-health.js';
@@ -8,6 +9,7 @@ import type { BusyChannel, NodeChannel, Store } from '../store/store.js';
 import { channelAlerts } from '../telemetry/channel-alerts.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 import { NodeReports } from '../telemetry/node-reports.js';
+import { createOtlp } from '../telemetry/otlp.js';
 import { RefusedLog } from '../telemetry/refused-log.js';
 import { Rollups } from '../telemetry/rollups.js';
 import type { Sender } from '../telemetry/sender.js';
@@ -28,6 +30,7 @@ export interface EventReaderParts {
   readonly settlements: Settlements;
   readonly storeHealth: StoreHealth;
   readonly plane: DataPlane;
+  readonly otlp: OpenedOtlp | undefined;
 }
 
 /** What is made of events besides the log: metrics, statistics, usage, reports and alerts. */
@@ -38,6 +41,8 @@ export interface EventReaders {
   readonly reports: NodeReports;
   /** Writes what is still to be written to the store, for as long as it is there. */
   readonly writeRest: (untilMs: number) => Promise<unknown>;
+  /** Exports the last spans and log lines. */
+  readonly closeOtlp: () => Promise<unknown>;
 }
 
 /** Builds the readers that are switched on. */
@@ -78,6 +83,11 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
     resting: (nowMs) => resting(plane, nowMs),
     busy: () => busy(plane),
   });
+  const otlp =
+    parts.otlp &&
+    createOtlp(parts.otlp.packages, parts.otlp.settings, node, observe, (signal, dropped) =>
+      metrics?.exportDropped(signal, dropped),
+    );
   return {
     reads: [
       ...(metrics === undefined ? [] : [metrics.read]),
@@ -86,11 +96,13 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
       ...(statsDays > 0 ? [rollups.read] : []),
       reports.read,
       channelAlerts(sender, now),
+      ...(otlp?.reads ?? []),
     ],
     metrics,
     reports,
     writeRest: (untilMs) =>
       Promise.all([usage.close(untilMs), refused.close(untilMs), rollups.close(untilMs)]),
+    closeOtlp: async () => otlp?.close(),
   };
 }
 

@@ -38,6 +38,13 @@ export function checkIssuer(value: string, helpers: Joi.CustomHelpers): unknown 
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
+export function checkOtlpHeaders(value: string, helpers: Joi.CustomHelpers): unknown {
+  const isWhole = value
+    .split(',')
+    .every((pair) => /^\s*[\w.-]+=(?:[^%\s]|%[0-9a-fA-F]{2})*\s*$/.test(pair));
+  return isWhole ? value : helpers.message({ custom: 'must be name=value, separated by commas' });
+}
+
 export function checkBaseUrl(value: string, helpers: Joi.CustomHelpers): unknown {
   const mistake = urlMistake(value);
   return mistake === undefined ? value.replace(/\/+$/, '') : helpers.message({ custom: mistake });

@@ -3,6 +3,7 @@ import {
   checkFolder,
   checkIssuer,
   checkKeys,
+  checkOtlpHeaders,
   checkRedisUrl,
   checkRootPassword,
   checkSmtpUrl,
@@ -228,6 +229,12 @@ const LOG = {
     '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
     { variable: 'LOG_LEVEL' },
   ),
+  format: of<'auto' | 'json' | 'pretty'>(
+    Joi.string().lowercase().valid('auto', 'json', 'pretty'),
+    'auto',
+    'How the log is written: `json` lines, `pretty` for people, or `auto`: `pretty` on a terminal',
+    { variable: 'LOG_FORMAT' },
+  ),
   usageEntries: whole(
     200_000,
     0,
@@ -267,6 +274,30 @@ const METRICS = {
     'Addresses and ranges that may read where no token is set; separated by commas in the variable',
     { variable: 'METRICS_ALLOW_IPS' },
   ),
+} satisfies SettingGroup;
+
+/** Traces, and logs of requests, for the receivers of OpenTelemetry. */
+const TELEMETRY = {
+  otlpUrl: optional(
+    text().uri({ scheme: ['http', 'https'] }),
+    'Where traces go by OTLP over HTTP, such as `http://localhost:4318`; see [operations.md](operations.md#seeing)',
+    { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
+  ),
+  otlpHeaders: secret(
+    Joi.string().custom(checkOtlpHeaders),
+    'Sent with them: `name=value,name=value`, values percent-encoded',
+    { variable: 'OTEL_EXPORTER_OTLP_HEADERS' },
+  ),
+  serviceName: of<string>(text(), 'rerank-gateway', 'The name of the gateway there', {
+    variable: 'OTEL_SERVICE_NAME',
+  }),
+  traceRatio: of<number>(
+    Joi.number().min(0).max(1),
+    0.01,
+    'The part of the requests that begin a trace; a caller with a `traceparent` decides itself',
+    { variable: 'OTEL_TRACES_SAMPLER_ARG' },
+  ),
+  logs: flag(false, 'Whether each request is also logged there', { variable: 'OTLP_LOGS' }),
 } satisfies SettingGroup;
 
 const CONSOLE = {
@@ -418,6 +449,7 @@ export const SETTINGS = {
   traffic: TRAFFIC,
   log: LOG,
   metrics: METRICS,
+  telemetry: TELEMETRY,
   console: CONSOLE,
   root: ROOT,
   accounts: ACCOUNTS,

@@ -12,6 +12,8 @@ export interface Metrics {
   readonly read: ReadEvents;
   /** Counts an answer of the store to the question that each node asks it several times a second. */
   storeAnswered(afterMs: number): void;
+  /** Counts spans or log lines that were not exported. */
+  exportDropped(signal: string, count: number): void;
   /** The state of this process in Prometheus' text format. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -106,6 +108,13 @@ export function createMetrics(sources: MetricsSources): Metrics {
     bounds: SECONDS,
     registers,
   });
+  const exportDropped = new Counter({
+    name: 'rerank_export_dropped_total',
+    help: 'Spans and log lines that were not exported: too many were waiting, or the receiver did not take them',
+    labelNames: ['signal'],
+    registers,
+  });
+  for (const signal of ['traces', 'logs']) exportDropped.inc({ signal }, 0);
   new Gauge({
     name: 'rerank_build_info',
     help: 'Always 1: the release that runs, and its Node',
@@ -175,6 +184,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 
   return {
+    exportDropped: (signal, dropped) => exportDropped.inc({ signal }, dropped),
     storeAnswered: (afterMs) => storeDuration.observe(afterMs / 1_000),
     render: async () => ({ contentType: registry.contentType, text: await collect() }),
     read(events) {

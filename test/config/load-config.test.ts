@@ -410,7 +410,7 @@ channels:
     ['prices: { models: { m: { per_requests: 1 } } }', 'did you mean per_request?'],
     [
       'log: { bogus: 1 }',
-      'available: level, usage_entries, refused_entries, retention_days, audit_days, stats_days',
+      'available: level, format, usage_entries, refused_entries, retention_days, audit_days, stats_days',
     ],
     ['models: { m: { fallbacks: [a, a] } }', 'models.m.fallbacks[1]: is in the list already'],
   ])('%s: one message, with what would be right', (text, message) => {
@@ -775,6 +775,11 @@ it('knows the settings that its variables stand for', () => {
     OIDC_ISSUER: 'https://id.internal',
     SMTP_URL: 'smtp://mail.internal:587',
     ALERTS_WEBHOOK_URL: 'https://hooks.internal/x?y',
+    LOG_FORMAT: 'json',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+    OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20b, tenant=c',
+    OTEL_TRACES_SAMPLER_ARG: '0.5',
+    OTLP_LOGS: 'true',
   };
   const env = Object.fromEntries(
     Object.keys(ENVIRONMENT_SETTINGS).map((name) => [name, values[name] ?? 'some-value']),
