@@ -14,7 +14,7 @@ import { MAX_WAITING } from './http/connections.js';
 import { EncryptionKeyError, openStore, UnfinishedImportError } from './assembly/open-store.js';
 import { StoreUnavailableError } from './store/store.js';
 import { onStopSignal } from './process/signals.js';
-import { createLogger, type Logger } from './telemetry/log.js';
+import { createLogger, prettyDestination, type Logger } from './telemetry/log.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './process/uncaught.js';
 import { leavePrimary, runWorkers, serveForPrimary } from './process/workers.js';
 
@@ -55,7 +55,7 @@ async function main(): Promise<number> {
     process.stdout.write(printConfig(config));
     return 0;
   }
-  const logger = createLogger(config.log.level);
+  const logger = await openLog(config);
   if (cluster.isWorker) return serve(config, logger);
   for (const warning of configWarnings(sources)) logger.warn(`settings: ${warning}`);
   return config.server.workers > 1 ? superviseWorkers(config, logger) : serve(config, logger);
@@ -84,6 +84,12 @@ async function superviseWorkers(config: Config, logger: Logger): Promise<number>
   });
   logger.flush();
   return exitCode;
+}
+
+/** On a terminal the log is written for people, unless the settings say otherwise. */
+async function openLog({ log: { level, format } }: Config): Promise<Logger> {
+  const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY);
+  return createLogger(level, isPretty ? await prettyDestination() : undefined);
 }
 
 /** Standard output has the log alone. */

@@ -33,6 +33,15 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   );
 }
 
+/** Writes the log for people: coloured where the terminal is, one line for each. */
+export async function prettyDestination(): Promise<DestinationStream> {
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({ translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
+  // A terminal is read by one person: nothing is lost at the end, and nothing needs to be fast.
+  const out = pino.destination({ dest: 1, sync: true });
+  return { write: (text) => out.write(text.trimEnd().split('\n').map(pretty).join('')) };
+}
+
 /** Logs events: one line per request, per failed attempt, and per change of the channels. */
 export function logEvents(logger: Logger): ReadEvents {
   // The stream below the logger, which pino exposes by a public symbol but not in its types.

@@ -1,0 +1,62 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+const PROGRAM = [process.execPath, '--import', 'tsx', 'src/main.ts'];
+const hasTerminal = spawnSync('script', ['--version']).status === 0;
+const onTerminal = hasTerminal ? it : it.skip;
+
+describe('the log of a start', () => {
+  let folder = '';
+  let child: ChildProcess | undefined;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rerank-log-'));
+  });
+
+  afterEach(async () => {
+    child?.kill('SIGTERM');
+    if (child?.exitCode === null) await once(child, 'exit');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** The line that says where the gateway listens, as standard output has it. */
+  async function listening(command: readonly string[], format: string): Promise<string> {
+    const [program = '', ...args] = command;
+    const settings = { DATA_DIR: folder, HOST: '127.0.0.1', PORT: '0', LOG_FORMAT: format };
+    const env = { ENV_FILE: '', PATH: process.env.PATH, TERM: 'xterm', ...settings };
+    const started = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    child = started;
+    let said = '';
+    for await (const chunk of started.stdout) {
+      said += String(chunk);
+      const line = said.split('\n').find((each) => each.includes('listening') && each !== '');
+      if (line !== undefined && said.includes(`${line}\n`)) return line;
+    }
+    throw new Error(`it ended: ${said}`);
+  }
+
+  it('is a JSON line where nobody reads along', async () => {
+    expect(JSON.parse(await listening(PROGRAM, 'auto'))).toMatchObject({ msg: 'listening' });
+  }, 60_000);
+
+  it('is for people where the settings say so', async () => {
+    const line = await listening(PROGRAM, 'pretty');
+
+    expect(line).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(\d+\): listening \{"port":\d+,/);
+  }, 60_000);
+
+  onTerminal(
+    'is for people, and coloured, on a terminal',
+    async () => {
+      const terminal = ['script', '--quiet', '--command', `exec ${PROGRAM.join(' ')}`, '/dev/null'];
+
+      // The colour of its level begins with an escape.
+      expect(await listening(terminal, 'auto')).toContain('\u001b[32mINFO');
+    },
+    60_000,
+  );
+});
