@@ -13,7 +13,8 @@ import { firstStart, welcome } from './process/first-start.js';
 import { MAX_WAITING } from './http/connections.js';
 import { EncryptionKeyError, openStore, UnfinishedImportError } from './assembly/open-store.js';
 import { StoreUnavailableError } from './store/store.js';
-import { onStopSignal } from './process/signals.js';
+import { Reload } from './process/reload.js';
+import { onReloadSignal, onStopSignal } from './process/signals.js';
 import { createLogger, prettyDestination, type Logger } from './telemetry/log.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './process/uncaught.js';
 import { leavePrimary, runWorkers, serveForPrimary } from './process/workers.js';
@@ -49,16 +50,18 @@ async function main(): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const sources = { env: withDotEnv(process.env), configPath: values.config };
+  const readSources = () => ({ env: withDotEnv(process.env), configPath: values.config });
+  const sources = readSources();
   const config = loadConfig(sources);
   if (values['print-config'] === true) {
     process.stdout.write(printConfig(config));
     return 0;
   }
   const logger = await openLog(config);
-  if (cluster.isWorker) return serve(config, logger);
+  const load = (): Config => loadConfig(readSources());
+  if (cluster.isWorker) return serve(config, logger, load);
   for (const warning of configWarnings(sources)) logger.warn(`settings: ${warning}`);
-  return config.server.workers > 1 ? superviseWorkers(config, logger) : serve(config, logger);
+  return config.server.workers > 1 ? superviseWorkers(config, logger) : serve(config, logger, load);
 }
 
 /** Runs several processes on one port; this one watches them and hands them connections. */
@@ -100,8 +103,8 @@ function print(text: string): void {
 /** On top of the time to drain; after that, a process in an unknown state ends as it is. */
 const LAST_WORDS_MS = 10_000;
 
-/** Runs until SIGTERM, SIGINT or SIGHUP, or until an error is not caught; then drains. */
-async function serve(config: Config, logger: Logger): Promise<number> {
+/** Runs until SIGTERM or SIGINT, or until an error is not caught; then drains. */
+async function serve(config: Config, logger: Logger, load: () => Config): Promise<number> {
   const { host, port: wantedPort, drainMs } = config.server;
   let isOpening = true;
   let isLeaving = false;
@@ -142,15 +145,21 @@ async function serve(config: Config, logger: Logger): Promise<number> {
   // If there are workers, the primary has done it.
   const first = cluster.isPrimary ? await firstStart(config, store, print) : undefined;
   const app = await createApp(config, { store, logger });
+  const reload = new Reload({
+    ...{ load, logger },
+    check: () => store.ping(),
+    apply: (next) => app.reload(next),
+  });
   const { pid } = process;
   if (first === undefined) {
-    serveForPrimary(app.server, () => {
+    serveForPrimary(app.server, reload, () => {
       end('the primary asked for it');
     });
     // For a stop that came before there was anything to serve.
     if (isLeaving as boolean) leavePrimary();
     logger.info({ pid }, 'serving');
   } else {
+    onReloadSignal(() => void reload.run());
     app.server.listen(wantedPort, host, MAX_WAITING);
     await once(app.server, 'listening');
     const { port } = app.server.address() as AddressInfo;

@@ -1,13 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { AlertTarget } from '../config/alert-targets.js';
+import { backupMark } from '../config/data-files.js';
 import type { Config } from '../config/values.js';
 import { kindOf, mailBody, slackBody, webhookBody } from '../core/delivery.js';
+import { systemCode } from '../core/errors.js';
 import { parseRetryAfter } from '../core/retry.js';
 import type { Secret } from '../core/secret.js';
+import type { Background } from '../gateway/background.js';
+import type { Observe } from '../gateway/events.js';
 import { Upstream } from '../gateway/transport/upstream.js';
 import { judgeUpstreamAddress } from '../management/addresses.js';
+import { watchAlerts, type AlertWatchDeps } from '../management/alert-watch.js';
 import type { SendMail } from '../management/mail.js';
-import type { Sent, Target } from '../telemetry/sender.js';
+import type { Alerting } from '../operations/operation.js';
+import type { Store } from '../store/store.js';
+import { Sender, type Sent, type Target } from '../telemetry/sender.js';
+import { StoreAlerts } from '../telemetry/store-alerts.js';
 
 const TIMEOUT_MS = 10_000;
 /** Nobody reads the answer of a receiver. */
@@ -19,6 +30,124 @@ export interface TargetParts {
   readonly node: string;
   readonly now: () => number;
   readonly sendMail: SendMail;
+}
+
+export interface AlertParts extends TargetParts {
+  readonly store: Store;
+  readonly observe: Observe;
+  readonly random: () => number;
+  readonly background: Background;
+}
+
+type AlertConfig = Pick<Config, 'alerts' | 'gateway' | 'log' | 'store'>;
+
+/** What alerts people, and whom. */
+export interface Alerts {
+  readonly sender: Sender;
+  /** For operations. */
+  readonly alerting: Alerting;
+  start(): void;
+  /** Uses the targets and rules of another configuration from now on. */
+  reload(config: AlertConfig): void;
+  close(): Promise<void>;
+}
+
+const WATCH_MS = 15_000;
+const DAY_MS = 24 * 3_600_000;
+
+/** Builds the sender and what watches for it. Nothing is sent before `start`. */
+export function createAlerts(first: AlertConfig, parts: AlertParts): Alerts {
+  const { store, observe, now, random, background, node } = parts;
+  let config = first;
+  let receivers = createTargets(config, parts);
+  const sender = new Sender({ store, observe, now, random }, receivers.targets);
+  const storeAlerts = new StoreAlerts({ store, sender, node, now });
+  const watch: AlertWatchDeps = {
+    ...{ store, now, statsDays: first.log.statsDays },
+    rules: () => ({
+      endingDays: config.alerts.endingDays,
+      backupMaxMs: config.alerts.backupMaxDays * DAY_MS,
+    }),
+    lastBackupMs: () => lastBackup(config),
+    deliver: (facts, condition) => {
+      sender.deliver({ id: `msg_${randomUUID()}`, atMs: now(), ...facts }, condition);
+    },
+  };
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    sender,
+    alerting: {
+      get targets() {
+        return sender.targets.map(({ name }) => name);
+      },
+      test: (names, by) => testTargets(sender.targets, names, by, now()),
+      deliver: (event) => sender.deliver(event),
+      wake: () => sender.wake(),
+    },
+    start() {
+      sender.start();
+      storeAlerts.start();
+      timer = setInterval(() => {
+        // Without targets there is nobody to alert, and a first one is told what holds by then.
+        if (sender.targets.length > 0) background.run('alerts', () => watchAlerts(watch));
+      }, WATCH_MS).unref();
+    },
+    reload(next) {
+      const former = receivers;
+      config = next;
+      receivers = createTargets(next, parts);
+      sender.replaceTargets(receivers.targets);
+      background.run('closing former targets of alerts', () => former.close());
+    },
+    async close() {
+      clearInterval(timer);
+      storeAlerts.close();
+      await sender.close();
+      await receivers.close();
+    },
+  };
+}
+
+/** Sends a test message to targets at once; resolves to why it was not taken, by target, '' if it was. */
+export async function testTargets(
+  targets: readonly Target[],
+  names: readonly string[],
+  by: string,
+  nowMs: number,
+): Promise<ReadonlyMap<string, string>> {
+  const event = {
+    ...{ id: `msg_${randomUUID()}`, type: 'test.sent', atMs: nowMs, data: { by } },
+    summary: `This is a test, which ${by} has sent`,
+  };
+  const results = targets
+    .filter(({ name }) => names.includes(name))
+    .map(async ({ name, bodyOf, send }) => {
+      const sent = await send(bodyOf(event), event.id);
+      return [name, sent.kind === 'sent' ? '' : sent.why] as const;
+    });
+  return new Map(await Promise.all(results));
+}
+
+/** When `backup` last ran on the embedded store, or something was last written to the folder of backups. */
+async function lastBackup({ alerts, store }: AlertConfig): Promise<number | undefined> {
+  const { backupDir } = alerts;
+  const entries =
+    backupDir === undefined
+      ? [backupMark(store.dataDir)]
+      : (await readdir(backupDir)).map((name) => join(backupDir, name));
+  const times = await Promise.all(
+    entries.map(async (path) => {
+      try {
+        return (await stat(path)).mtimeMs;
+      } catch (error) {
+        // There was none yet, or it was removed meanwhile.
+        if (systemCode(error) === 'ENOENT') return 0;
+        throw error;
+      }
+    }),
+  );
+  const last = Math.max(0, ...times);
+  return last === 0 ? undefined : last;
 }
 
 /** The receivers that the configuration names, ready to be sent to. */

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createTargets } from './alerts.js';
+import { createAlerts } from './alerts.js';
 import { streamAudit } from './audit-stream.js';
 import { createCallers } from './callers.js';
 import { openIdFrom, proxyHeadersFrom } from './logins.js';
 import { createOutages } from './channel-outages.js';
+import { adopt, changesBetween, liveConfig, type ConfigChanges } from '../config/reload.js';
 import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
 import { rarelyChecked } from '../core/health-check.js';
@@ -44,12 +45,13 @@ import { announceConfig, judgeStore, keepUp } from './store-upkeep.js';
 import type { Store } from '../store/store.js';
 import { EventBatches } from '../telemetry/event-batches.js';
 import { logEvents, type Logger } from '../telemetry/log.js';
-import { Sender } from '../telemetry/sender.js';
 import { thisNode } from '../process/this-node.js';
 
 export interface App {
   readonly server: PatientServer;
   readonly gateway: GatewayDeps;
+  /** Puts in force what can change without a restart; rejects, and changes nothing, if the store does not take the channels. */
+  reload(next: Config): Promise<ConfigChanges>;
   /** How many requests to rank this process is working on. */
   inFlight(): number;
   /**
@@ -83,7 +85,9 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../../dist/console', import.meta.u
  * Builds every part once and gives it what it needs, from the store up to the sockets. The channels are loaded when this
  * resolves; nothing listens yet.
  */
-export async function createApp(config: Config, parts: AppParts): Promise<App> {
+export async function createApp(given: Config, parts: AppParts): Promise<App> {
+  // Parts read from it what can change while they run.
+  const config = liveConfig(given);
   const { store, logger, now = Date.now, random = Math.random } = parts;
   const { server: limits, gateway: settings, traffic } = config;
   const node = thisNode(limits.port);
@@ -124,9 +128,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     vectors: createVectorMemory(settings.vectorMemoryBytes),
     prompts: loadPrompts(settings.promptsDir),
   };
-  const declared = new Map(
-    (config.channels ?? []).map(({ declared: { name }, credentials }) => [name, credentials]),
-  );
+  const declared = new Map(credentialsIn(config));
   const probe = createProbe({
     upstream,
     neural,
@@ -186,8 +188,9 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     ...config.mail,
     outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
   });
-  const receivers = createTargets(config, { node: node.name, now, sendMail });
-  const sender = new Sender({ store, observe, now, random }, receivers.targets);
+  const alerts = createAlerts(config, {
+    ...{ node: node.name, store, observe, now, random, background, sendMail },
+  });
   const readers = createEventReaders(config, {
     ...{
       store,
@@ -195,7 +198,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       build: files?.build,
       observe,
       now,
-      sender,
+      sender: alerts.sender,
       load,
       settlements,
       storeHealth,
@@ -207,11 +210,21 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   events.add(...readers.reads);
   await plane.start(care.update);
   await readers.reports.start();
-  sender.start();
-  const isAudited = config.alerts.targets.some(({ kinds }) => kinds.includes('audit'));
-  const stopAudit = isAudited
-    ? streamAudit({ store, now, run: background.run, deliver: (event) => sender.deliver(event) })
-    : undefined;
+  alerts.start();
+  let stopAudit: (() => void) | undefined;
+  const followAudit = (): void => {
+    const isAudited = config.alerts.targets.some(({ kinds }) => kinds.includes('audit'));
+    if (isAudited) {
+      stopAudit ??= streamAudit({
+        ...{ store, now, run: background.run },
+        deliver: (event) => alerts.sender.deliver(event),
+      });
+    } else {
+      stopAudit?.();
+      stopAudit = undefined;
+    }
+  };
+  followAudit();
 
   const gateway: GatewayDeps = {
     ...{ store, credentials, channels, settlements, observe, now },
@@ -224,6 +237,9 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const explain = createExplain({ ...plane.surveyor, ...gateway, store });
   const management: OperationDeps = {
     ...managementSettings(config, node.release),
+    get deadlineMs() {
+      return settings.deadlineMs;
+    },
     ...{ store, now, randomBytes, gateway, probe, explain },
     prices: config.prices,
     known: {
@@ -236,6 +252,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     logIds: new MaskedIds(Buffer.from(maskKey, 'hex')),
     openId: openIdFrom(config, now),
     sendMail,
+    alerting: alerts.alerting,
     later: background.run,
   };
   const upkeep = keepUp(store, now, background, config.log);
@@ -255,8 +272,12 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       startTrace: startTraces(otlp?.ratio, random),
       bodyLimitBytes: limits.bodyLimitBytes,
       bodyTimeoutMs: limits.bodyTimeoutMs,
-      maxDocuments: limits.maxDocuments,
-      deadlineMs: settings.deadlineMs,
+      get maxDocuments() {
+        return limits.maxDocuments;
+      },
+      get deadlineMs() {
+        return settings.deadlineMs;
+      },
       defaultModel: settings.defaultModel,
       ready: async () => {
         if (closing) {
@@ -279,6 +300,31 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     server,
     gateway,
     inFlight: () => load.requests,
+    async reload(next) {
+      const changes = changesBetween(config, next);
+      const before = [...declared];
+      // Until the channels of both have been exchanged, each must find its credentials.
+      for (const [name, credentials] of credentialsIn(next)) declared.set(name, credentials);
+      try {
+        await announceConfig(next, store, now());
+        await channels.refresh();
+      } catch (error) {
+        declared.clear();
+        for (const [name, credentials] of before) declared.set(name, credentials);
+        throw error;
+      }
+      adopt(config, next);
+      declared.clear();
+      for (const [name, credentials] of credentialsIn(config)) declared.set(name, credentials);
+      logger.level = config.log.level;
+      load.resize(limits.maxInFlight, limits.maxInFlightBytes, limits.inFlightShare);
+      if (changes.applied.some((name) => name.startsWith('alerts.'))) {
+        alerts.reload(config);
+        followAudit();
+      }
+      channels.remake();
+      return changes;
+    },
     async close(drainMs) {
       closing = true;
       const untilMs = now() + drainMs;
@@ -294,8 +340,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       await inTime(readers.writeRest(untilMs));
       care.stop();
       stopAudit?.();
-      await inTime(sender.close());
-      await inTime(receivers.close());
+      await inTime(alerts.close());
       await inTime(readers.closeOtlp());
       await inTime(background.drained());
       await inTime(plane.close());
@@ -307,6 +352,10 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       events.flush();
     },
   };
+}
+
+function credentialsIn({ channels = [] }: Config) {
+  return channels.map(({ declared: { name }, credentials }) => [name, credentials] as const);
 }
 
 /** What the operations need to know of the settings. */
@@ -321,7 +370,6 @@ function managementSettings(
   | 'allowMetadataUpstreams'
   | 'stalenessMs'
   | 'statsDays'
-  | 'deadlineMs'
   | 'publicUrl'
   | 'keepsExamples'
   | 'about'
@@ -333,7 +381,6 @@ function managementSettings(
     allowMetadataUpstreams: gateway.allowMetadataUpstreams,
     stalenessMs: gateway.stalenessMs,
     statsDays: log.statsDays,
-    deadlineMs: gateway.deadlineMs,
     publicUrl: server.publicUrl,
     keepsExamples: console.examples,
     about: {

@@ -251,7 +251,9 @@ function rankParts(
   const replies = sharedReplies({ store, most: traffic.cacheSharedMax, observe, now, elapsed });
   const trying = {
     freshness: channels,
-    maxAttempts: gateway.maxAttempts,
+    get maxAttempts() {
+      return gateway.maxAttempts;
+    },
     candidatesOf: (job: Job) => candidatesOf(choice, job),
     ...{ retries, now, random },
     wait: passed,

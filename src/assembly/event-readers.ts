@@ -6,7 +6,7 @@ import type { Settlements } from '../gateway/settlements.js';
 import type { StoreHealth } from '../gateway/store-health.js';
 import type { Load } from '../http/load.js';
 import type { BusyChannel, NodeChannel, Store } from '../store/store.js';
-import { channelAlerts } from '../telemetry/channel-alerts.js';
+import { eventAlerts } from '../telemetry/event-alerts.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 import { NodeReports } from '../telemetry/node-reports.js';
 import { createOtlp } from '../telemetry/otlp.js';
@@ -77,7 +77,10 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
     node: {
       ...{ nodeId: node.id, name: node.name, release: node.release, pid: process.pid },
       ...(build === undefined ? {} : { build }),
-      ...{ maxInFlight: config.server.maxInFlight, keyMarks: store.keyMarks() },
+      get maxInFlight() {
+        return config.server.maxInFlight;
+      },
+      keyMarks: store.keyMarks(),
     },
     ...{ inFlight, pendingSettlements },
     resting: (nowMs) => resting(plane, nowMs),
@@ -95,7 +98,7 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
       ...(usageEntries > 0 ? [usage.read] : []),
       ...(statsDays > 0 ? [rollups.read] : []),
       reports.read,
-      channelAlerts(sender, now),
+      eventAlerts(sender, now),
       ...(otlp?.reads ?? []),
     ],
     metrics,

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.js';
 import { EncryptionKeyError } from '../assembly/open-store.js';
 import { StoreUnavailableError } from '../store/store.js';
 import { GatewayUnreachableError } from '../client/api-client.js';
+import { addAlertCommands } from './alerts.js';
 import { addChannelCommands } from './channels.js';
 import { addCodeCommands } from './codes.js';
 import { addConfigCommands } from './config.js';
@@ -91,6 +92,7 @@ function createProgram(io: CliIo): Command {
   addChannelCommands(program, io);
   addTagCommands(program, io);
   addNodeCommands(program, io);
+  addAlertCommands(program, io);
   addOverviewCommand(program, io);
   addExplainCommand(program, io);
   addProbeCommand(program, io);

@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { createTargets, testTargets } from '../assembly/alerts.js';
 import { openStore } from '../assembly/open-store.js';
 import { loadPrompts } from '../assembly/prompts.js';
 import { storeFile } from '../config/data-files.js';
@@ -18,6 +20,7 @@ import type { Login } from '../management/sessions.js';
 import { findRoot } from '../management/users.js';
 import { OPERATIONS } from '../operations/index.js';
 import type {
+  Alerting,
   KnownChannels,
   Operation,
   OperationCall,
@@ -117,10 +120,9 @@ function operationDeps(
     known: knownFrom(sources, store),
     // The entries of a store are its operator's own.
     logIds: { mask: (id) => id, unmask: (id) => id },
-    sendMail(mail) {
-      const { mail: settings } = loadGroups(sources, ['mail']);
-      const outboxDir = settings.outboxDir ?? join(dataDir, 'outbox');
-      return createSendMail({ ...settings, outboxDir })(mail);
+    sendMail: mailer(sources, dataDir),
+    get alerting() {
+      return alertingFrom(sources, dataDir, now);
     },
     later,
     get accounts() {
@@ -148,6 +150,33 @@ function operationDeps(
     get about(): never {
       throw new StoppedGatewayError();
     },
+  };
+}
+
+function mailer(sources: ConfigSources, dataDir: string): OperationDeps['sendMail'] {
+  return (mail) => {
+    const { mail: settings } = loadGroups(sources, ['mail']);
+    const outboxDir = settings.outboxDir ?? join(dataDir, 'outbox');
+    return createSendMail({ ...settings, outboxDir })(mail);
+  };
+}
+
+/** Sends tests; what is in the store is sent by the gateways that run. */
+function alertingFrom(sources: ConfigSources, dataDir: string, now: () => number): Alerting {
+  const config = loadGroups(sources, ['alerts', 'gateway']);
+  return {
+    targets: config.alerts.targets.map(({ name }) => name),
+    async test(names, by) {
+      const parts = { node: hostname(), now, sendMail: mailer(sources, dataDir) };
+      const receivers = createTargets(config, parts);
+      try {
+        return await testTargets(receivers.targets, names, by, now());
+      } finally {
+        await receivers.close();
+      }
+    },
+    deliver: () => undefined,
+    wake: () => undefined,
   };
 }
 

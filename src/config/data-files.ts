@@ -9,3 +9,8 @@ export function storeFile(dataDir: string): string {
 export function keyFile(dataDir: string): string {
   return join(dataDir, 'encryption.key');
 }
+
+/** The file that a backup leaves to record when it was made. */
+export function backupMark(dataDir: string): string {
+  return join(dataDir, 'last-backup');
+}

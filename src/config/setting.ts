@@ -16,8 +16,19 @@ export interface Setting<T> {
   readonly variable?: string;
   /** How the documentation shows the default, where that is not the value. */
   readonly shown?: string;
+  /** Whether SIGHUP changes it in a gateway that runs: its parts read it when they need it. */
+  readonly reloads?: boolean;
   /** Whether it is kept from logs; such a setting has no default. */
   readonly isSecret?: boolean;
+}
+
+/** The rows of a group, of which all reload, or those with these names. */
+export function reloading<G extends SettingGroup>(group: G, names?: readonly (keyof G)[]): G {
+  const rows = Object.entries(group).map(([name, row]) => [
+    name,
+    names?.includes(name) === false ? row : { ...row, reloads: true },
+  ]);
+  return Object.fromEntries(rows) as G;
 }
 
 export type SettingGroup = Readonly<Record<string, Setting<unknown>>>;
@@ -35,7 +46,7 @@ interface Bounds {
 }
 
 /** A setting with a default. */
-export function of<T extends string | number | boolean | readonly string[]>(
+export function of<T extends string | number | boolean | readonly (string | number)[]>(
   schema: Joi.Schema,
   fallback: T,
   help: string,

@@ -22,6 +22,7 @@ import {
   of,
   optional,
   ranges,
+  reloading,
   secret,
   whole,
   type SettingGroup,
@@ -436,6 +437,16 @@ const ALERTS = {
     'Signs the calls; after the prefix `whsec_`, it is read as base64',
     { variable: 'ALERTS_WEBHOOK_SECRET' },
   ),
+  endingDays: of<readonly number[]>(
+    Joi.array().items(Joi.number().min(0).max(365)).max(10),
+    [7, 1],
+    'How many days before keys and codes end people are alerted',
+  ),
+  backupMaxDays: number(7, 0, 365, 'The age at which the last backup is too old; `0`: never'),
+  backupDir: optional(
+    text().custom(checkFolder),
+    'The folder that backups are written to, where every gateway can read it; without it, `rerank-gateway backup` leaves a mark in `data_dir`',
+  ),
 } satisfies SettingGroup;
 
 /**
@@ -443,20 +454,20 @@ const ALERTS = {
  * documentation. Channels, models, prices, tags and callers have shapes of their own: see `schema.ts`.
  */
 export const SETTINGS = {
-  server: SERVER,
+  server: reloading(SERVER, ['maxDocuments', 'maxInFlight', 'maxInFlightBytes', 'inFlightShare']),
   store: STORE,
-  gateway: GATEWAY,
+  gateway: reloading(GATEWAY, ['deadlineMs', 'maxAttempts']),
   traffic: TRAFFIC,
-  log: LOG,
+  log: reloading(LOG, ['level']),
   metrics: METRICS,
   telemetry: TELEMETRY,
   console: CONSOLE,
   root: ROOT,
-  accounts: ACCOUNTS,
+  accounts: reloading(ACCOUNTS),
   login: LOGIN,
   oidc: OIDC,
   mail: MAIL,
-  alerts: ALERTS,
+  alerts: reloading(ALERTS),
 };
 
 /** The settings that the environment may give, by variable; it overrides every file. */

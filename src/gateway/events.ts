@@ -86,6 +86,8 @@ export interface FaultEvent {
   readonly what: string;
   readonly error: unknown;
   readonly requestId?: string;
+  /** Units that a settlement was about that was given up. */
+  readonly unsettled?: number;
 }
 
 /** The channels in force have changed. */

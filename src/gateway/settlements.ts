@@ -201,6 +201,7 @@ export class Settlements {
       what: `settlement of ${settlement.cost} units given up`,
       error,
       requestId: settlement.reservationId,
+      unsettled: settlement.cost,
     });
   }
 }

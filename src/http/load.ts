@@ -27,10 +27,11 @@ interface NamedOwner {
 export class Load {
   /** Of large bodies. */
   readonly reading = new ReadingTurns();
-  readonly #maxRequests: number;
-  readonly #maxBytes: number;
-  readonly #maxOwnRequests: number;
-  readonly #maxOwnBytes: number;
+  #maxRequests = 0;
+  #maxBytes = 0;
+  #maxOwnRequests = 0;
+  #maxOwnBytes = 0;
+  readonly #leastBytes: number;
   readonly #owners = new Map<string, Owner>();
   #requests = 0;
   #bytes = 0;
@@ -41,10 +42,16 @@ export class Load {
    * fits.
    */
   constructor(maxRequests: number, maxBytes: number, share = 1, leastBytes = 0) {
+    this.#leastBytes = leastBytes;
+    this.resize(maxRequests, maxBytes, share);
+  }
+
+  /** Other limits for what comes; what is in flight stays. */
+  resize(maxRequests: number, maxBytes: number, share: number): void {
     this.#maxRequests = maxRequests;
     this.#maxBytes = maxBytes;
     this.#maxOwnRequests = Math.ceil(maxRequests * share);
-    this.#maxOwnBytes = Math.max(Math.ceil(maxBytes * share), leastBytes);
+    this.#maxOwnBytes = Math.max(Math.ceil(maxBytes * share), this.#leastBytes);
   }
 
   get requests(): number {

@@ -60,6 +60,15 @@ export async function rememberPlace(
   await store.rememberPlace(userId, hashSecret(block), now(), PLACE_MS);
 }
 
+/** Whether somebody logged in to the account from there within half a year. */
+export function knowsPlace(
+  { store, now }: Pick<AttemptDeps, 'store' | 'now'>,
+  userId: number,
+  block: string,
+): Promise<boolean> {
+  return store.knowsPlace(userId, hashSecret(block), now());
+}
+
 /** The attempts waiting their turn, by account: how many, and the turn of the last of them. */
 const lanes = new Map<string, { waiting: number; last: Promise<unknown> }>();
 
@@ -73,7 +82,7 @@ export async function awaitTurn(
   userId: number | undefined,
   block: string,
 ): Promise<Asker> {
-  const isKnown = await store.knowsPlace(userId ?? NOBODY, hashSecret(block), now());
+  const isKnown = await knowsPlace({ store, now }, userId ?? NOBODY, block);
   if (isKnown && userId !== undefined) return knownUser(userId);
   const stranger = { owner: block, isKnown: false };
   const { attemptsPerAccount, attemptsWindowMs: windowMs } = accounts;

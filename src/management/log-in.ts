@@ -1,9 +1,11 @@
+import type { OutgoingEvent } from '../core/delivery.js';
 import { GatewayError } from '../core/errors.js';
 import type { LoginOrigin, User } from '../store/store.js';
 import {
   accountNamed,
   awaitTurn,
   forgetAttempts,
+  knowsPlace,
   rememberPlace,
   type AttemptDeps,
 } from './attempts.js';
@@ -16,12 +18,16 @@ import { startSession, type SessionDeps } from './sessions.js';
 
 export interface LoggedIn {
   readonly user: User;
+  /** Whether an administrator came from an address block that the account was not used from before. */
+  readonly isNewPlace: boolean;
   /** The session's secret, for the cookie. */
   readonly secret: string;
 }
 
 /** No user has this id. Asking for it keeps the work the same if there is no account. */
 const NOBODY = 0;
+const ADMIN = 10;
+const DAY_MS = 24 * 3_600_000;
 
 /**
  * Begins a session for the right name (or address) and password. Unknown accounts cost and answer the same as wrong
@@ -52,10 +58,27 @@ export async function logIn(
     throw wrongLogin();
   }
   await forgetAttempts(deps, 'login', account, block);
+  const isNewPlace =
+    user.role >= ADMIN && user.lastLoginTime > 0 && !(await knowsPlace(deps, user.id, block));
   await rememberPlace(deps, user.id, block);
   const lastLoginTime = Math.floor(now() / 1000);
   await store.updateUser(user.id, { lastLoginTime }, now());
-  return { user: { ...user, lastLoginTime }, secret };
+  return { user: { ...user, lastLoginTime }, secret, isNewPlace };
+}
+
+/** The alert to a login of an administrator from a new place; the same for all logins from there. */
+export function newPlaceEvent(
+  { id, username }: User,
+  address: string,
+  block: string,
+  nowMs: number,
+): OutgoingEvent {
+  return {
+    id: `msg_login_${hashSecret(`${id} ${block} ${Math.floor(nowMs / DAY_MS)}`).slice(0, 32)}`,
+    ...{ type: 'login.new_place', atMs: nowMs },
+    summary: `${username} logged in from a new address range: ${block}`,
+    data: { user_id: id, username, address },
+  };
 }
 
 /** The hash to keep from now on, at today's cost, unless another password was set meanwhile. */

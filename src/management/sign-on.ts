@@ -83,7 +83,8 @@ export async function signOn(
   const lastLoginTime = Math.floor(now() / 1000);
   await store.updateUser(user.id, { lastLoginTime }, now());
   await noteLogin(deps, user, 'user.login', origin.address, { by: vouched.by, as: vouched.name });
-  return { user: { ...user, lastLoginTime }, secret };
+  // Whoever vouches for people judges where they come from.
+  return { user: { ...user, lastLoginTime }, secret, isNewPlace: false };
 }
 
 /** The hash of a name at somebody who vouches, for `IdentityStore`. */

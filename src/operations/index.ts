@@ -1,5 +1,6 @@
 import type { Operation } from './operation.js';
 import { ABOUT_OPERATIONS } from './about.js';
+import { ALERT_OPERATIONS } from './alerts.js';
 import { CHANNEL_BATCH_OPERATIONS } from './channel-batches.js';
 import { CHANNEL_CHOICE_OPERATIONS } from './channel-choices.js';
 import { CHANNEL_TRIAL_OPERATIONS } from './channel-trials.js';
@@ -40,6 +41,7 @@ export const OPERATIONS = [
   ...TAG_OPERATIONS,
   ...MODEL_OPERATIONS,
   ...NODE_OPERATIONS,
+  ...ALERT_OPERATIONS,
   ...ROUTE_OPERATIONS,
   ...LOG_OPERATIONS,
   ...STATS_OPERATIONS,

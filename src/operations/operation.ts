@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { closest } from '../core/closest.js';
+import type { OutgoingEvent } from '../core/delivery.js';
 import type { Discover, ListUpstreamModels } from '../core/discovery.js';
 import type { ErrorCode } from '../core/errors.js';
 import { GatewayError } from '../core/errors.js';
@@ -98,6 +99,7 @@ export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly logIds: Pick<MaskedIds, 'mask' | 'unmask'>;
   /** How long a ranking may take in total. */
   readonly deadlineMs: number;
+  readonly alerting: Alerting;
   /** Runs something after the reply; a failure is observed, and shutdown waits for it. */
   readonly later: (what: string, work: () => Promise<void>) => void;
   readonly gateway: GatewayDeps;
@@ -109,6 +111,18 @@ export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly listUpstreamModels: ListUpstreamModels;
   /** How long a gateway may act on outdated channels; `awaitInForce` waits no longer. */
   readonly stalenessMs: number;
+}
+
+/** Who is alerted to what happens. */
+export interface Alerting {
+  /** The names of the receivers. */
+  readonly targets: readonly string[];
+  /** Sends each of these a message at once; resolves to why it was not taken, by target, '' if it was. */
+  test(targets: readonly string[], by: string): Promise<ReadonlyMap<string, string>>;
+  /** Delivers an event to the targets that take its type. */
+  deliver(event: OutgoingEvent): void;
+  /** Sends what is due now. */
+  wake(): void;
 }
 
 /** What is known about channels and models: a gateway has it in memory, a command reads it from the store. */

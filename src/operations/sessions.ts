@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { accountNamed } from '../management/attempts.js';
 import { GatewayError, type ErrorCode } from '../core/errors.js';
-import { logIn, noteFailedLogin, noteLogin } from '../management/log-in.js';
+import { logIn, newPlaceEvent, noteFailedLogin, noteLogin } from '../management/log-in.js';
 import { endListed, endLogin, issueAccessToken, listLogins } from '../management/sessions.js';
 import { requirePasswords } from '../management/sign-on.js';
 import { getUser } from '../management/users.js';
@@ -31,7 +31,8 @@ const login = defineOperation({
   async handler({ deps, body, address, agent, block, secure }) {
     requirePasswords(deps);
     const { username, password } = body;
-    const { user, secret } = await logIn(deps, username, password, block, { address, agent }).catch(
+    const origin = { address, agent };
+    const { user, secret, isNewPlace } = await logIn(deps, username, password, block, origin).catch(
       (error: unknown) => {
         const code = error instanceof GatewayError ? error.code : 'internal_error';
         const note = () => noteFailedLogin(deps, username, code, address);
@@ -39,6 +40,7 @@ const login = defineOperation({
         throw error;
       },
     );
+    if (isNewPlace) deps.alerting.deliver(newPlaceEvent(user, address, block, deps.now()));
     deps.later('to note a login', () => noteLogin(deps, user, 'user.login', address));
     const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
     return new Reply(userWire(deps.now())(user), { headers: { 'Set-Cookie': cookie } });

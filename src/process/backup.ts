@@ -1,10 +1,10 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ConfigError } from '../config/mistakes.js';
 import { loadGroups } from '../config/load-config.js';
 import { systemCode } from '../core/errors.js';
 import { withDotEnv } from '../config/dot-env.js';
-import { keyFile, storeFile } from '../config/data-files.js';
+import { backupMark, keyFile, storeFile } from '../config/data-files.js';
 import { copyDatabase } from '../store/sqlite/copy.js';
 import { StoreUnavailableError } from '../store/store.js';
 
@@ -36,6 +36,8 @@ function backUp(folder: string): string[] {
       copyFileSync(key, copy);
       copies.push(copy);
     }
+    // A gateway alerts people when this gets old.
+    writeFileSync(backupMark(store.dataDir), `${folder}\n`, { mode: 0o600 });
     return copies;
   } catch (error) {
     // Half a backup would later be mistaken for a whole one.

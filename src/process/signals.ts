@@ -3,9 +3,12 @@ import { constants } from 'node:os';
 /** A signal repeated this soon is the same one: a terminal and npm, or a process manager, each pass it on. */
 const SAME_WITHIN_MS = 1_000;
 
+/** Somebody who closes the terminal ends what runs there. */
+const isOnTerminal = process.stdin.isTTY || process.stderr.isTTY;
+
 /**
- * Calls `stop` on the first SIGTERM, SIGINT or SIGHUP. A later one is deliberate: it ends the process at once, as it would if
- * nobody listened.
+ * Calls `stop` on the first SIGTERM or SIGINT, and on SIGHUP at a terminal. A later one is deliberate: it ends the process at
+ * once, as it would if nobody listened.
  */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
@@ -17,5 +20,12 @@ export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
       process.exit(128 + constants.signals[signal]);
     }
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, hear);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, hear);
+  // Without a terminal it reloads, and must not end a process that cannot reload yet.
+  process.on('SIGHUP', isOnTerminal ? hear : () => undefined);
+}
+
+/** Calls `reload` on SIGHUP, unless the process runs at a terminal. */
+export function onReloadSignal(reload: () => void): void {
+  if (!isOnTerminal) process.on('SIGHUP', reload);
 }

@@ -3,7 +3,8 @@ import { createServer, Socket, type AddressInfo, type Server } from 'node:net';
 import { Restarts } from '../core/restarts.js';
 import { Heartbeat } from './heartbeat.js';
 import { closePort, MAX_WAITING, type PatientServer } from '../http/connections.js';
-import { onStopSignal } from './signals.js';
+import { tellUnchanged, type Reload } from './reload.js';
+import { onReloadSignal, onStopSignal } from './signals.js';
 import type { Logger } from '../telemetry/log.js';
 import { answerWorkers } from '../telemetry/shared-metrics.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
@@ -34,6 +35,15 @@ const CONNECTION = 'connection';
 const DRAIN = 'drain';
 const ARE_YOU_THERE = 'are you there';
 const HERE = 'here';
+const PREPARE = 'prepare to reload';
+const RELOAD = 'reload';
+/** The answer to `PREPARE`. */
+interface Prepared {
+  readonly prepared: string | null;
+}
+
+/** A worker that has not answered by then keeps its settings, and so do the others. */
+const PREPARE_MS = 30_000;
 
 /**
  * Runs several processes on one port and replaces those that die. This one accepts all connections and hands them on in turn,
@@ -77,6 +87,7 @@ class Supervisor {
     },
     PATIENCE,
   );
+  #reloading: Promise<void> = Promise.resolve();
   #isUp = false;
   #isStopping = false;
   #exitCode = 0;
@@ -107,6 +118,9 @@ class Supervisor {
     });
     onStopSignal((signal) => {
       this.#stop(signal);
+    });
+    onReloadSignal(() => {
+      this.#reloading = this.#reloading.then(() => this.#reload());
     });
     onUncaught(this.#plan.logger, () => {
       this.#exitCode = SOFTWARE_EXIT_CODE;
@@ -190,6 +204,37 @@ class Supervisor {
     if (worker.isConnected()) worker.send(message, () => undefined);
   }
 
+  /** Lets all workers reload their settings, or none if one of them cannot. */
+  async #reload(): Promise<void> {
+    const { logger } = this.#plan;
+    const workers = Object.values(cluster.workers ?? {}).filter((one) => one !== undefined);
+    const answers = await Promise.all(workers.map((worker) => this.#prepared(worker)));
+    const why = [...new Set(answers.filter((answer) => answer !== null))];
+    if (why.length > 0) tellUnchanged(logger, why.join('\n'));
+    else for (const worker of workers) this.#tell(worker, RELOAD);
+  }
+
+  /** Why a worker cannot reload its settings; null if it can. */
+  #prepared(worker: Worker): Promise<string | null> {
+    return new Promise((resolve) => {
+      const done = (why: string | null): void => {
+        clearTimeout(timer);
+        worker.off('message', hear);
+        worker.off('exit', gone);
+        resolve(why);
+      };
+      const hear = (message: unknown): void => {
+        if (isPrepared(message)) done(message.prepared);
+      };
+      // Its successor reads the settings when it starts.
+      const gone = (): void => done(null);
+      const timer = setTimeout(() => done('a process does not answer'), PREPARE_MS);
+      worker.on('message', hear);
+      worker.on('exit', gone);
+      this.#tell(worker, PREPARE);
+    });
+  }
+
   /** Hands it no more connections, and lets it end. */
   #dismiss(worker: Worker): void {
     this.#heartbeat.leave(worker);
@@ -248,12 +293,24 @@ class Supervisor {
   }
 }
 
+function isPrepared(message: unknown): message is Prepared {
+  return typeof message === 'object' && message !== null && 'prepared' in message;
+}
+
 /** Makes a worker serve what the primary accepts; `onDrain` is called when the primary hands over nothing more. */
-export function serveForPrimary(server: PatientServer, onDrain: () => void): void {
+export function serveForPrimary(
+  server: PatientServer,
+  reload: Pick<Reload, 'prepare' | 'commit'>,
+  onDrain: () => void,
+): void {
   server.serveHandedOver();
   process.on('message', (message: unknown, socket: unknown) => {
     if (message === DRAIN) onDrain();
     else if (message === ARE_YOU_THERE) process.send?.(HERE);
+    else if (message === RELOAD) void reload.commit();
+    else if (message === PREPARE) {
+      void reload.prepare().then((why) => process.send?.({ prepared: why ?? null }));
+    }
     // A connection that broke on the way is gone.
     else if (message === CONNECTION && socket instanceof Socket) server.takeOver(socket);
   });

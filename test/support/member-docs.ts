@@ -131,10 +131,11 @@ function settingsTable(name: string): (() => string) | undefined {
           `\`${groups.length > 1 ? `${group}.` : ''}${setting}\``,
           shownDefault(row),
           row.variable === undefined ? '' : `\`${row.variable}\``,
+          row.reloads === true ? 'yes' : '',
           row.help,
         ]),
     );
-    return table(['Setting', 'Default', 'Variable', 'Meaning'], rows);
+    return table(['Setting', 'Default', 'Variable', 'Reloads', 'Meaning'], rows);
   };
 }
 

@@ -238,31 +238,6 @@ describe('a gateway that is asked to stop', () => {
     120_000,
   );
 
-  it.each([
-    ['itself', PROGRAM],
-    ['with several workers', ['env', 'WORKERS=2', ...PROGRAM]],
-  ])(
-    'does so on SIGHUP too, and logs the signal: %s',
-    async (_how, program) => {
-      const running = await start(program);
-      const held = running.post(key, rerankBody('m'));
-      await eventually('it is upstream', () => Promise.resolve(gate.waiting === 1));
-
-      running.kill('SIGHUP');
-      await eventually('it listens no more', () => refusesConnections(running.port));
-      gate.open();
-
-      expect((await held).status).toBe(200);
-      expect(await running.exited).toEqual({ code: 0, signal: null });
-      // Workers log the end too, and may be first.
-      const lines = running.log.filter((each) => each.includes('"draining"'));
-      expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
-        expect.objectContaining({ why: 'SIGHUP', drainMs: DRAIN_MS }),
-      );
-    },
-    120_000,
-  );
-
   it('abandons nobody whom it has accepted, with several workers', async () => {
     /** How callers fare who come one after the other, ten at a time, until the port is closed. */
     const close = async (): Promise<Set<string>> => {

@@ -59,6 +59,7 @@ const TOO_SLOW = new Error('the store answers more slowly than gateway.staleness
 export class ChannelTable implements Freshness {
   readonly #deps: ChannelTableDeps;
   #table: RoutingTable = NO_CHANNELS;
+  #snapshot: ChannelSnapshot | undefined;
   #use = NO_USE;
   /** By `elapsed`, like all ages. */
   #verifiedAtMs = -Infinity;
@@ -151,6 +152,11 @@ export class ChannelTable implements Freshness {
     return this.#next;
   }
 
+  /** Makes all routes and plans again: credentials that are declared, rules or prices have changed. */
+  remake(): void {
+    if (this.#snapshot !== undefined) this.#apply(this.#snapshot, NO_CHANNELS);
+  }
+
   /** The route of a channel, if it takes traffic right now. */
   live(channelId: number): Route | undefined {
     const route = this.#table.byId.get(channelId);
@@ -228,11 +234,12 @@ export class ChannelTable implements Freshness {
     this.#deps.onStoreLost?.();
   }
 
-  #apply(snapshot: ChannelSnapshot): void {
+  #apply(snapshot: ChannelSnapshot, kept = this.#table): void {
+    this.#snapshot = snapshot;
     const { declared } = this.#deps;
     const { planOf, onRoutes } = this.#use;
     const before = this.#table.byId;
-    const { table, leftOut } = routingTableOf(snapshot, declared, planOf, this.#table);
+    const { table, leftOut } = routingTableOf(snapshot, declared, planOf, kept);
     this.#table = table;
     const { byId } = table;
     for (const id of before.keys()) if (!byId.has(id)) this.#deps.onGone(id);

@@ -1,13 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { OutgoingEvent } from '../core/delivery.js';
+import { dollars } from '../core/quota.js';
 import type { BreakerEvent, OutageEvent, ReadEvents } from '../gateway/events.js';
 import type { AlertCondition } from '../store/store.js';
 import type { Sender } from './sender.js';
 
-/** Alerts people to channels that are paused, disabled or back, once for all nodes. */
-export function channelAlerts(sender: Pick<Sender, 'deliver'>, now: () => number): ReadEvents {
+/**
+ * Alerts people to channels that are paused, disabled or back, once for all nodes, and to settlements that were given up, once
+ * in ten minutes.
+ */
+export function eventAlerts(sender: Pick<Sender, 'deliver'>, now: () => number): ReadEvents {
   return (events) => {
     for (const event of events) {
+      if (event.kind === 'fault' && event.unsettled !== undefined) {
+        const { unsettled: units, requestId } = event;
+        sender.deliver({
+          ...{ id: `msg_settlement_${Math.floor(now() / SETTLEMENTS_MS)}`, atMs: now() },
+          type: 'settlement.given_up',
+          summary: `The spending of a request could not be settled: ${dollars(units)}`,
+          data: { units, request_id: requestId ?? null },
+        });
+      }
       if (event.kind !== 'breaker' && event.kind !== 'outage') continue;
       if (event.state === 'half_open') continue;
       const { alert, condition } =
@@ -16,6 +29,8 @@ export function channelAlerts(sender: Pick<Sender, 'deliver'>, now: () => number
     }
   };
 }
+
+const SETTLEMENTS_MS = 600_000;
 
 interface Alert {
   readonly alert: Omit<OutgoingEvent, 'id' | 'atMs'>;
@@ -38,7 +53,7 @@ function outageAlert(event: OutageEvent): Alert {
         ...{ since: seconds(sinceMs), until: null },
       },
     },
-    condition: { key: `disabled:${channelId}`, value: isOff ? reason : '' },
+    condition: { key: `disabled:${channelId}:${channel}`, value: isOff ? reason : '' },
   };
 }
 
@@ -58,7 +73,7 @@ function circuitAlert(event: BreakerEvent, nowMs: number): Alert {
       },
     },
     // A circuit that opens again after its probe is still the same trouble.
-    condition: { key: `circuit:${channelId}`, value: isOpen ? 'open' : '' },
+    condition: { key: `circuit:${channelId}:${channel}`, value: isOpen ? 'open' : '' },
   };
 }
 

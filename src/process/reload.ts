@@ -1,0 +1,69 @@
+import { ConfigError } from '../config/mistakes.js';
+import type { ConfigChanges } from '../config/reload.js';
+import type { Config } from '../config/values.js';
+import type { Logger } from '../telemetry/log.js';
+
+export interface ReloadParts {
+  /** Reads files and environment again; throws `ConfigError`. */
+  readonly load: () => Config;
+  /** Rejects if the settings could not be put in force, as while the store is away. */
+  readonly check: () => Promise<void>;
+  readonly apply: (config: Config) => Promise<ConfigChanges>;
+  readonly logger: Logger;
+}
+
+/** Reloads the settings of one process, in two steps: several processes take the second only if all have taken the first. */
+export class Reload {
+  readonly #parts: ReloadParts;
+  #prepared: Config | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: ReloadParts) {
+    this.#parts = parts;
+  }
+
+  /** Reads and checks the settings; resolves to why they cannot be used, `undefined` if they can. */
+  async prepare(): Promise<string | undefined> {
+    try {
+      this.#prepared = this.#parts.load();
+      await this.#parts.check();
+      return undefined;
+    } catch (error) {
+      this.#prepared = undefined;
+      if (error instanceof ConfigError || error instanceof Error) return error.message;
+      return String(error);
+    }
+  }
+
+  /** Puts in force what was prepared. */
+  async commit(): Promise<void> {
+    const { apply, logger } = this.#parts;
+    const config = this.#prepared;
+    this.#prepared = undefined;
+    if (config === undefined) return;
+    try {
+      const { applied, needRestart } = await apply(config);
+      logger.info({ applied, needRestart }, 'settings reloaded');
+      if (needRestart.length > 0) {
+        logger.warn({ settings: needRestart }, 'these settings take effect with the next start');
+      }
+    } catch (error) {
+      logger.error({ err: error }, 'settings not reloaded');
+    }
+  }
+
+  /** Both steps, after those of an earlier call. */
+  run(): Promise<unknown> {
+    this.#last = this.#last.then(async () => {
+      const why = await this.prepare();
+      if (why === undefined) await this.commit();
+      else tellUnchanged(this.#parts.logger, why);
+    });
+    return this.#last;
+  }
+}
+
+/** Logs that a reload has changed nothing, with all mistakes. */
+export function tellUnchanged(logger: Logger, why: string): void {
+  logger.error({ why }, 'settings not reloaded: nothing has changed');
+}

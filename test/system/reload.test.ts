@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { closedGate } from '../support/closed-gate.js';
+import { startRedis } from '../support/redis-server.js';
+import { opened } from '../support/opened.js';
+import { until } from '../support/until.js';
+import { onlyChannel, rankLikeCohere } from '../support/upstream.js';
+import {
+  makeHome,
+  PROGRAM,
+  runCliHere,
+  startProcess,
+  type GatewayProcess,
+  type Home,
+} from './fleet.js';
+import { rerankBody } from './upstreams.js';
+
+const open = opened();
+let gateway: GatewayProcess | undefined;
+afterEach(async () => {
+  gateway?.kill('SIGKILL');
+  await gateway?.exited;
+});
+
+interface Line {
+  readonly msg: string;
+  readonly why?: string;
+  readonly applied?: readonly string[];
+  readonly needRestart?: readonly string[];
+}
+
+const linesOf = (log: readonly string[], msg: string): Line[] =>
+  log.filter((line) => line.includes(`"msg":"${msg}"`)).map((line) => JSON.parse(line) as Line);
+
+async function rewrite(home: Home, settings: object): Promise<void> {
+  await writeFile(home.env.CONFIG ?? '', JSON.stringify(settings));
+}
+
+const TABLE = [
+  ['one process, embedded store', 1, false],
+  ['two workers, embedded store', 2, false],
+  ['one process, Redis', 1, true],
+  ['two workers, Redis', 2, true],
+] as const;
+
+describe.each(TABLE)('SIGHUP, %s', (_how, workers, onRedis) => {
+  it('changes channels, prices and rules without disturbing requests, and nothing if there is a mistake', async () => {
+    const former = await open.upstream();
+    const next = await open.upstream();
+    const gate = closedGate();
+    former.answer(gate.answer);
+    const redis = onRedis ? await startRedis() : undefined;
+    const env = {
+      ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+      WORKERS: `${workers}`,
+    };
+    const settings = {
+      prices: { default: { per_request: 5 } },
+      channels: [onlyChannel(former.url)],
+    };
+    const home = await makeHome(settings, env);
+    open.push({ close: () => home.remove() });
+    if (redis !== undefined) open.push({ close: () => redis.stop() });
+    const running = await startProcess(home, PROGRAM);
+    gateway = running;
+    const { id, key } = (await runCliHere(home, ['keys', 'create', '--quota', '1000'])) as {
+      id: number;
+      key: string;
+    };
+    const spent = async (): Promise<number> =>
+      ((await runCliHere(home, ['keys', 'show', `${id}`])) as { used_quota: number }).used_quota;
+    const held = running.post(key, rerankBody('m'));
+    await until('it is upstream', () => gate.waiting === 1);
+
+    // Two mistakes, and a change that would be right.
+    await rewrite(home, {
+      prices: { default: { per_request: -1 } },
+      gateway: { max_attempts: 'many' },
+      channels: [onlyChannel(next.url)],
+    });
+    running.kill('SIGHUP');
+    const unchanged = 'settings not reloaded: nothing has changed';
+    await until('it says so', () => linesOf(running.log, unchanged).length === 1);
+    const [line] = linesOf(running.log, unchanged);
+    expect(line?.why).toMatch(/prices\.default\.per_request/);
+    expect(line?.why).toMatch(/gateway\.max_attempts/);
+    expect(linesOf(running.log, 'settings reloaded')).toEqual([]);
+
+    await rewrite(home, {
+      prices: { default: { per_request: 7 } },
+      models: { default: { cache_ttl_ms: 0 }, m: { hedge: false } },
+      server: { keep_alive_timeout_ms: 60_000 },
+      gateway: { max_attempts: 1 },
+      channels: [onlyChannel(next.url)],
+    });
+    running.kill('SIGHUP');
+    await until('all have reloaded', () => {
+      return linesOf(running.log, 'settings reloaded').length === workers;
+    });
+    for (const { applied, needRestart } of linesOf(running.log, 'settings reloaded')) {
+      expect(applied).toEqual(
+        expect.arrayContaining(['channels', 'gateway.max_attempts', 'prices.fallback']),
+      );
+      expect(needRestart).toEqual(['server.keep_alive_timeout_ms']);
+    }
+    for (let count = 1; count <= 4; count += 1) {
+      expect((await running.post(key, rerankBody('m'))).status).toBe(200);
+    }
+    expect(next.seen).toHaveLength(4);
+
+    former.answer(rankLikeCohere);
+    gate.open();
+    expect((await held).status).toBe(200);
+    await until('all is settled', async () => (await spent()) > 4 * 7);
+    expect(former.seen).toHaveLength(1);
+
+    running.kill('SIGTERM');
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+  }, 240_000);
+});
