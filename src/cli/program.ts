@@ -25,6 +25,7 @@ import { addSpendCommand } from './spend.js';
 import { addSupportCommand } from './support.js';
 import { addPriceCommand } from './prices.js';
 import { addProbeCommand } from './probe.js';
+import { addRestoreCommand } from './restore.js';
 import { addTagCommands } from './tags.js';
 import { addUserCommands } from './users.js';
 
@@ -106,6 +107,7 @@ function createProgram(io: CliIo): Command {
   addEncryptionCommands(program, io);
   addMovingCommands(program, io);
   addSupportCommand(program, io);
+  addRestoreCommand(program, io);
   return program;
 }
 

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,10 +30,10 @@ function commands(name: string): string {
 
 async function runCommands(name: string, env: Readonly<Record<string, string>>): Promise<void> {
   // From the sources: whoever calls it has a build, which a test would wait for.
-  const program = commands(name).replace(
-    'npm run --silent backup --',
-    `${process.execPath} --import tsx src/process/backup.ts`,
-  );
+  const sources = `${process.execPath} --import tsx src`;
+  const program = commands(name)
+    .replace('npm run --silent backup --', `${sources}/process/backup.ts`)
+    .replace('npm run --silent cli --', `${sources}/cli.ts`);
   await promisify(execFile)('sh', ['-eu', '-c', program], {
     env: { ENV_FILE: '', PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     timeout: 300_000,
@@ -136,11 +144,36 @@ describe('a backup as the manual has it', () => {
     }
     await runCommands('restore of the embedded store', { ...env, DATA_DIR: elsewhere });
 
+    const [aside = ''] = readdirSync(elsewhere).filter((name) =>
+      name.startsWith('before-restore-'),
+    );
+    expect(readFileSync(join(elsewhere, aside, 'gateway.db'), 'utf8')).toBe('left over');
     expect(statSync(join(env.BACKUP, 'gateway.db')).mode & 0o077).toBe(0);
     const restored = open(elsewhere);
     await expectOnlyTheBackup(restored, credential);
     await restored.close();
     // A second one does not write over the first.
     await expect(runCommands('backup of the embedded store', env)).rejects.toThrow(/EEXIST/);
+  }, 300_000);
+
+  it('is not restored under a running gateway, nor from what is no backup', async () => {
+    const env = { DATA_DIR: join(folder, 'data'), BACKUP: join(folder, 'backup') };
+    const file = join(env.DATA_DIR, 'gateway.db');
+    const store = openSqliteStore({ file, vault: VAULT });
+    await fill(store);
+    await runCommands('backup of the embedded store', env);
+    const node = { nodeId: 'a', version: -1, nowMs: Date.now(), ttlMs: 3_600_000 };
+    await store.syncNode({ ...node, serial: 1, heardSerial: 0 });
+    const restore = (BACKUP = env.BACKUP) =>
+      runCommands('restore of the embedded store', { ...env, BACKUP });
+
+    await expect(restore()).rejects.toThrow(/A gateway uses this store/);
+
+    await store.forgetNode('a');
+    await store.close();
+    writeFileSync(join(folder, 'gateway.db'), 'not a database, but long enough to be read as one');
+    await expect(restore(folder)).rejects.toThrow(/it is not a database/);
+    await expect(restore(join(folder, 'nowhere'))).rejects.toThrow(/name a backup/);
+    expect(readdirSync(env.DATA_DIR).filter((name) => name.includes('restore'))).toEqual([]);
   }, 300_000);
 });

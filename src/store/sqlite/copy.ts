@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { StoreUnavailableError } from '../store.js';
-import { isUnavailable, openDriver, wordsOf } from './driver.js';
+import { isBusy, isUnavailable, openDriver, wordsOf } from './driver.js';
 
 const WAIT_FOR_OTHERS_MS = 10_000;
 
@@ -17,6 +17,19 @@ export function copyDatabase(from: string, to: string): void {
     throw new StoreUnavailableError(`${from} cannot be copied to ${to}: ${wordsOf(error)}.`, {
       cause: error,
     });
+  } finally {
+    driver.close();
+  }
+}
+
+/** Whether a gateway works on a database, or did a moment ago; none works on a file that cannot be read as one. */
+export function isInUse(file: string, nowMs: number): boolean {
+  const driver = openDriver(file);
+  try {
+    const node = driver.prepare('SELECT 1 FROM nodes WHERE expires_at_ms > ?').get([nowMs]);
+    return node !== undefined && node !== null;
+  } catch (error) {
+    return isBusy(error);
   } finally {
     driver.close();
   }
