@@ -5,11 +5,12 @@ import { parseArgs } from 'node:util';
 import { createApp } from './assembly/app.js';
 import { CONFIG_EXIT_CODE, ConfigError } from './config/mistakes.js';
 import { printConfig } from './config/print.js';
-import { configWarnings, loadConfig } from './config/load-config.js';
+import { loadConfig, loadToStart } from './config/load-config.js';
 import type { Config } from './config/values.js';
 import { GatewayError, systemCode } from './core/errors.js';
 import { withDotEnv } from './config/dot-env.js';
 import { firstStart, welcome } from './process/first-start.js';
+import { collectGarbage } from './process/garbage.js';
 import { MAX_WAITING } from './http/connections.js';
 import { EncryptionKeyError, openStore, UnfinishedImportError } from './assembly/open-store.js';
 import { StoreUnavailableError } from './store/store.js';
@@ -31,6 +32,8 @@ Settings come from the file, from the environment, which takes precedence, and f
 /** `EX_UNAVAILABLE` of sysexits: something that the gateway depends on is not there. */
 const UNAVAILABLE_EXIT_CODE = 69;
 
+const MANY_CHANNELS = 1_000;
+
 /** Wrong usage, as shells report it. */
 const USAGE_EXIT_CODE = 2;
 
@@ -51,8 +54,8 @@ async function main(): Promise<number> {
     return 0;
   }
   const readSources = () => ({ env: withDotEnv(process.env), configPath: values.config });
-  const sources = readSources();
-  const config = loadConfig(sources);
+  const { config, warnings } = loadToStart(readSources());
+  tidy(config);
   if (values['print-config'] === true) {
     process.stdout.write(printConfig(config));
     return 0;
@@ -60,8 +63,13 @@ async function main(): Promise<number> {
   const logger = await openLog(config);
   const load = (): Config => loadConfig(readSources());
   if (cluster.isWorker) return serve(config, logger, load);
-  for (const warning of configWarnings(sources)) logger.warn(`settings: ${warning}`);
+  for (const warning of warnings) logger.warn(`settings: ${warning}`);
   return config.server.workers > 1 ? superviseWorkers(config, logger) : serve(config, logger, load);
+}
+
+/** Reading and preparing so many channels leaves more behind than serving them takes. */
+function tidy({ channels = [] }: Config): void {
+  if (channels.length >= MANY_CHANNELS) collectGarbage();
 }
 
 /** Runs several processes on one port; this one watches them and hands them connections. */
@@ -150,6 +158,7 @@ async function serve(config: Config, logger: Logger, load: () => Config): Promis
     check: () => store.ping(),
     apply: (next) => app.reload(next),
   });
+  tidy(config);
   const { pid } = process;
   if (first === undefined) {
     serveForPrimary(app.server, reload, () => {

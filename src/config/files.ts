@@ -50,20 +50,27 @@ const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
  * @throws the error of the file system if `path` does not exist or cannot be read.
  */
 export function readSettings(path: string | undefined, env: Environment): RawSettings {
-  const origins = new Map<string, string>();
   const mistakes: ConfigMistake[] = [];
   const values: Record<string, unknown> = {};
   const variables = new Set<string>();
   const emptyFiles: string[] = [];
-  for (const file of path === undefined ? [] : filesOf(path)) {
-    const reader = new FileReader(file, env, values, origins, mistakes, variables);
-    if (!reader.read(readFileSync(file, 'utf8'))) emptyFiles.push(file);
+  const texts = (path === undefined ? [] : filesOf(path)).map(
+    (file) => [file, readFileSync(file, 'utf8')] as const,
+  );
+  for (const [file, text] of texts) {
+    const reader = new FileReader(file, env, values, undefined, mistakes, variables);
+    if (!reader.read(text)) emptyFiles.push(file);
   }
+  const placed = new Map<string, string>();
+  let written: Map<string, string> | undefined;
+  // The lines of thousands of channels take more memory than all else, and only mistakes need them.
+  const find = (key: string): string | undefined =>
+    placed.get(key) ?? (written ??= originsOf(texts, env)).get(key);
   return {
     ...{ values, mistakes, variables, emptyFiles },
     whereIs: (setting) => {
       for (let length = setting.length; length > 0; length -= 1) {
-        const where = origins.get(pathKey(setting.slice(0, length)));
+        const where = find(pathKey(setting.slice(0, length)));
         if (where !== undefined) return where;
       }
       return '';
@@ -75,9 +82,22 @@ export function readSettings(path: string | undefined, env: Environment): RawSet
         group = isRecord(inner) ? inner : (group[name] = {});
       }
       group[setting.at(-1) ?? ''] = value;
-      origins.set(pathKey(setting), where);
+      placed.set(pathKey(setting), where);
     },
   };
+}
+
+/** Where each setting of some files was written, by `pathKey`. */
+function originsOf(
+  texts: readonly (readonly [file: string, text: string])[],
+  env: Environment,
+): Map<string, string> {
+  const origins = new Map<string, string>();
+  const values: Record<string, unknown> = {};
+  for (const [file, text] of texts) {
+    new FileReader(file, env, values, origins, [], new Set()).read(text);
+  }
+  return origins;
 }
 
 function filesOf(path: string): string[] {
@@ -93,7 +113,7 @@ class FileReader {
   readonly #file: string;
   readonly #env: Environment;
   readonly #values: Record<string, unknown>;
-  readonly #origins: Map<string, string>;
+  readonly #origins: Map<string, string> | undefined;
   readonly #mistakes: ConfigMistake[];
   readonly #variables: Set<string>;
   readonly #lines = new LineCounter();
@@ -103,7 +123,7 @@ class FileReader {
     file: string,
     env: Environment,
     values: Record<string, unknown>,
-    origins: Map<string, string>,
+    origins: Map<string, string> | undefined,
     mistakes: ConfigMistake[],
     variables: Set<string>,
   ) {
@@ -157,7 +177,7 @@ class FileReader {
     const node = pair.value as Node | null;
     const grows = path.length === 0 && GROWING_LISTS.has(key);
     const first = grows && Array.isArray(earlier) ? earlier.length : 0;
-    this.#origins.set(pathKey(at), this.#where(offset));
+    this.#origins?.set(pathKey(at), this.#where(offset));
     const value = this.#readNode(node, at, isRecord(earlier) ? earlier : {}, first);
     // "channels:" with nothing below it declares that there are none.
     if (value === undefined && grows) into[key] = earlier ?? [];
@@ -191,7 +211,7 @@ class FileReader {
       return node.items.map((item, index) => {
         const at = [...path, first + index];
         const itemOffset = (item as Node).range?.[0] ?? offset;
-        this.#origins.set(pathKey(at), this.#where(itemOffset));
+        this.#origins?.set(pathKey(at), this.#where(itemOffset));
         return this.#readNode(item as Node, at, {}, 0);
       });
     }

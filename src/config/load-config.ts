@@ -53,9 +53,16 @@ export function checkConfig(sources: ConfigSources, { storeChannels = false } = 
   return judge({ ...raw, mistakes }, storeChannels ? [] : looseEnds(raw.values));
 }
 
-/** What a gateway with these settings starts with and warns of: correct, and hardly meant. */
-export function configWarnings(sources: ConfigSources): string[] {
-  return slipsIn(readSources(sources), sources).map(describeMistake);
+/**
+ * Like `loadConfig`, with what a gateway warns of when it starts: correct, and hardly meant.
+ * @throws ConfigError with every mistake.
+ */
+export function loadToStart(sources: ConfigSources): {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+} {
+  const raw = readSources(sources);
+  return { config: judge(raw), warnings: slipsIn(raw, sources).map(describeMistake) };
 }
 
 function slipsIn(raw: RawSettings, { env, folder = '.' }: ConfigSources): ConfigMistake[] {

@@ -9,8 +9,8 @@ import { ConfigError } from '../../src/config/mistakes.js';
 import { printConfig } from '../../src/config/print.js';
 import {
   checkConfig,
-  configWarnings,
   loadConfig,
+  loadToStart,
   loadCredentials,
   loadGroups,
   type ConfigSources,
@@ -666,7 +666,7 @@ describe('mistakes that people make', () => {
 
     expect(check(text)).toEqual([expected]);
     expect(() => checkConfig(sources, { storeChannels: true })).toThrow(expected);
-    expect(configWarnings(sources)).toEqual([join(folder, expected)]);
+    expect(loadToStart(sources).warnings).toEqual([join(folder, expected)]);
     load(text);
   });
 
