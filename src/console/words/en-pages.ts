@@ -44,7 +44,6 @@ export const enPages = {
     newCodes: 'Make codes',
     codes: 'Codes',
     switchTag: (tag: string) => `Switch ${tag} off…`,
-    hint: 'Type an id, a name or a page.',
   },
   records: {
     kinds: {
@@ -377,7 +376,6 @@ export const enPages = {
     ends: 'Ends',
     used: 'Last used',
     asAccount: 'the account’s balance',
-    unlimited: 'no limit',
     aliases: 'Other names for models',
     aliasesHelp: 'For requests with this key only. One per line: alias = model.',
     fallbacks: 'Fallback models',
@@ -393,8 +391,6 @@ export const enPages = {
     endsOn: 'Last day (it ends at midnight UTC)',
     anyState: 'All states',
     editTitle: (name: string) => `Change the key “${name}”`,
-    perMinute: 'Requests a minute',
-    atOnce: 'Concurrent requests',
     addBudget: 'Add to the budget, in dollars',
     add: 'Add',
     budget: 'Budget in dollars',
@@ -461,11 +457,7 @@ export const enPages = {
     takeTheirs: 'Take theirs',
   },
   budget: {
-    amount: 'Renewing budget in dollars',
-    help: (zone: string) =>
-      `What may be spent each day, week or month, besides the balance; days begin at midnight in ${zone}. Empty: no such limit.`,
     renews: 'Renews',
-    every: { day: 'each day', week: 'each week, on Monday', month: 'each month, on the first' },
     periods: { day: 'Budget today', week: 'Budget this week', month: 'Budget this month' },
   },
   audit: {
@@ -541,7 +533,6 @@ export const enPages = {
   counts: {
     requests: (count: number) => many(count, { one: '# request', other: '# requests' }),
     channels: (count: number) => many(count, { one: '# channel', other: '# channels' }),
-    documents: (count: number) => many(count, { one: '# document', other: '# documents' }),
   },
   channels: {
     askModels: 'List the models of its server',
@@ -579,18 +570,6 @@ export const enPages = {
     inside: 'inside the gateway',
     credentials: 'Credentials',
     noCredentials: 'none',
-    timeout: 'Timeout',
-    timeoutDefault: 'the gateway’s',
-    atOnce: 'Concurrent requests',
-    noBound: 'no limit',
-    requestsPerMinute: 'Requests a minute',
-    tokensPerMinute: 'Tokens a minute',
-    keyAtOnce: 'Concurrent requests with one key',
-    keyRequests: 'Requests a minute with one key',
-    keyTokens: 'Tokens a minute with one key',
-    budgetOf: { channel: 'Renewing budget', tag: 'Renewing budget of the tag' },
-    scores: 'Scores',
-    scoreKinds: { raw: 'as the provider gives them', normalized: 'as probabilities' },
     settings: 'Settings',
     switchOff: 'Switch off…',
     off: 'Switch off',
@@ -861,7 +840,6 @@ export const enPages = {
       unbounded: 'unbounded numbers',
       order: 'order only',
     } as Readonly<Record<string, string>>,
-    latency: 'Latency',
     address: 'Asked',
     used: 'Reported',
     usage: (tokens: number | null, units: number | null) =>

@@ -39,7 +39,6 @@ export const zhPages: PageWords = {
     newCodes: '生成兑换码',
     codes: '兑换码',
     switchTag: (tag) => `关闭标签 ${tag}…`,
-    hint: '输入 ID、名称或页面名。',
   },
   records: {
     kinds: {
@@ -341,7 +340,6 @@ export const zhPages: PageWords = {
     ends: '到期',
     used: '最近使用',
     asAccount: '以账户余额为限',
-    unlimited: '不限',
     aliases: '模型别名',
     aliasesHelp: '仅对使用此密钥的请求有效，每行一个：别名 = 模型。',
     fallbacks: '后备模型',
@@ -357,8 +355,6 @@ export const zhPages: PageWords = {
     endsOn: '到期日（UTC 当天结束时到期）',
     anyState: '全部状态',
     editTitle: (name) => `修改密钥“${name}”`,
-    perMinute: '每分钟请求数',
-    atOnce: '并发数',
     addBudget: '增加额度（美元）',
     add: '增加',
     budget: '额度（美元）',
@@ -499,11 +495,7 @@ export const zhPages: PageWords = {
     takeTheirs: '采用当前值',
   },
   budget: {
-    amount: '周期预算（美元）',
-    help: (zone) =>
-      `每天、每周或每月最多花费的金额，与余额分别计算；按 ${zone} 的零点重置。留空：不限。`,
     renews: '重置周期',
-    every: { day: '每天', week: '每周一', month: '每月一日' },
     periods: { day: '今日预算', week: '本周预算', month: '本月预算' },
   },
   audit: {
@@ -575,7 +567,6 @@ export const zhPages: PageWords = {
   counts: {
     requests: (count) => `${count} 个请求`,
     channels: (count) => `${count} 个渠道`,
-    documents: (count) => `${count} 篇文档`,
   },
   channels: {
     askModels: '查询服务器提供的模型',
@@ -612,18 +603,6 @@ export const zhPages: PageWords = {
     inside: '网关内部',
     credentials: '凭据',
     noCredentials: '无',
-    timeout: '超时时间',
-    timeoutDefault: '使用网关设置',
-    atOnce: '并发数',
-    noBound: '不限',
-    requestsPerMinute: '每分钟请求数',
-    tokensPerMinute: '每分钟 token 数',
-    keyAtOnce: '单个上游密钥的并发数',
-    keyRequests: '单个上游密钥每分钟请求数',
-    keyTokens: '单个上游密钥每分钟 token 数',
-    budgetOf: { channel: '周期预算', tag: '标签的周期预算' },
-    scores: '分数',
-    scoreKinds: { raw: '供应商原始分数', normalized: '转换为概率' },
     settings: '设置',
     switchOff: '关闭…',
     off: '关闭',
@@ -865,7 +844,6 @@ export const zhPages: PageWords = {
       unbounded: '任意数值',
       order: '仅有顺序',
     },
-    latency: '延迟',
     address: '请求地址',
     used: '供应商报告',
     usage: (tokens, units) =>
