@@ -1,7 +1,7 @@
 import { MEMBERS } from '../api/members.js';
 import type { Operations } from '../api/operations.js';
 import { changedMembers, memberFlags, textsOf, type MemberTexts } from './members.js';
-import { word } from './shell.js';
+import { commandOf } from './shell.js';
 
 /** What somebody types to add or change a channel; this file makes the API's request bodies from it. Pure. */
 export interface ChannelDraft {
@@ -163,7 +163,7 @@ export function createCommand(draft: ChannelDraft, unitsPerDollar: number): stri
   const models = Object.entries(modelsOf(draft.models)).map(([name, upstream]) =>
     name === upstream ? name : `${name}=${upstream}`,
   );
-  const flags: readonly (readonly [string, string])[] = [
+  return commandOf('channels create', [
     ['name', draft.name.trim()],
     ['provider', draft.provider],
     ['models', models.join(',')],
@@ -176,10 +176,5 @@ export function createCommand(draft: ChannelDraft, unitsPerDollar: number): stri
     ),
     ['tag', draft.tag.trim()],
     ...memberFlags(MEMBERS.channel, draft.members, unitsPerDollar),
-  ];
-  const given = flags.filter(([, value]) => value !== '');
-  return [
-    'npm run cli -- channels create',
-    ...given.map(([flag, value]) => `--${flag} ${word(value)}`),
-  ].join(' ');
+  ]);
 }

@@ -1,7 +1,7 @@
 import { MEMBERS } from '../api/members.js';
 import type { Operations } from '../api/operations.js';
 import { changedMembers, memberFlags, textsOf, type MemberTexts } from './members.js';
-import { word } from './shell.js';
+import { commandOf } from './shell.js';
 
 /** What somebody types to make or change a key; this file makes the API's request bodies from it. Pure. */
 export interface KeyDraft {
@@ -139,7 +139,8 @@ export function updateKeyBody(
 
 /** The command that makes the same key. */
 export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number, owner = ''): string {
-  const flags: readonly (readonly [string, string])[] = [
+  return commandOf('keys create', [
+    ['name', draft.name.trim() === '' ? 'my-app' : draft.name.trim()],
     ['user', owner.trim()],
     ['quota', draft.quota.trim() === '' ? '' : `${Number(draft.quota)}usd`],
     ['models', namesIn(draft.models).join(',')],
@@ -155,12 +156,7 @@ export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number, owner 
     ['fallbacks', namesIn(draft.fallbacks).join(',')],
     ['expires', draft.ends === '' ? '' : endText(draft.ends)],
     ...memberFlags(MEMBERS.key, draft.members, unitsPerDollar),
-  ];
-  const name = draft.name.trim() === '' ? 'my-app' : draft.name.trim();
-  return [
-    `npm run cli -- keys create --name ${word(name)}`,
-    ...flags.filter(([, value]) => value !== '').map(([flag, value]) => `--${flag} ${word(value)}`),
-  ].join(' ');
+  ]);
 }
 
 /** Whether a key cannot be enabled as it is: its end is over, or its budget used up. */

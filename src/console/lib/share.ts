@@ -88,9 +88,9 @@ export function sharedOf(value: unknown): Shared | undefined {
   if (typeof query !== 'string' || typeof documents !== 'string' || !isRecord(options)) {
     return undefined;
   }
-  const lists = listsIn(value);
-  if (lists === undefined) return undefined;
-  const [specs, grades, named, ranked] = lists;
+  const { lanes, labels = [], ids = [], results = [] } = value;
+  if (![lanes, labels, ids, results].every(Array.isArray)) return undefined;
+  const [specs, grades, named, ranked] = [lanes, labels, ids, results] as [List, List, List, List];
   const known = specs.map(laneOf).filter((lane) => lane !== undefined);
   if (known.length < specs.length || !grades.every(isLabel)) return undefined;
   return {
@@ -103,21 +103,6 @@ export function sharedOf(value: unknown): Shared | undefined {
 }
 
 type List = readonly unknown[];
-
-/** The lists in it, if there is none that is something else. */
-function listsIn({
-  lanes,
-  labels = [],
-  ids = [],
-  results = [],
-}: Readonly<Record<string, unknown>>): readonly [List, List, List, List] | undefined {
-  return Array.isArray(lanes) &&
-    Array.isArray(labels) &&
-    Array.isArray(ids) &&
-    Array.isArray(results)
-    ? [lanes, labels, ids, results]
-    : undefined;
-}
 
 function runsOf(runs: unknown): number {
   return typeof runs === 'number' && runs >= 1 ? Math.min(runs, MAX_RUNS) : 1;
@@ -168,58 +153,45 @@ function laneOf(value: unknown): LaneSpec | undefined {
   };
 }
 
-function isLabel(value: unknown): value is readonly [number, number] {
-  if (!Array.isArray(value)) return false;
-  const [index, grade] = value as readonly unknown[];
-  return Number.isSafeInteger(index) && [0, 1, 2, 3].includes(Number(grade));
+type Is<T> = (value: unknown) => value is T;
+
+const isText: Is<string> = (value) => typeof value === 'string';
+const isNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value);
+const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
+const isIndex = (value: unknown): value is number => isInteger(value) && value >= 0;
+const isGrade = (value: unknown): value is number => isInteger(value) && value >= 0 && value <= 3;
+
+function isListOf<T>(is: Is<T>): Is<readonly T[]> {
+  return (value) => Array.isArray(value) && value.every(is);
 }
 
-function isId(value: unknown): value is readonly [number, string] {
-  if (!Array.isArray(value)) return false;
-  const [index, id] = value as readonly unknown[];
-  return Number.isSafeInteger(index) && typeof id === 'string';
+/** A list with just these parts; of what comes after them nothing is read. */
+function isTupleOf<T extends readonly unknown[]>(...parts: { [K in keyof T]: Is<T[K]> }): Is<T> {
+  return (value): value is T =>
+    Array.isArray(value) && parts.every((is: Is<unknown>, at) => is(value[at]));
 }
 
-function isResults(value: unknown): value is SharedResults {
-  if (!isRecord(value) || !Array.isArray(value.rows)) return false;
-  const { key, model, ms, quota, tokens } = value;
-  const isRow = (row: unknown): boolean => {
-    if (!Array.isArray(row)) return false;
-    const [index, score] = row as readonly unknown[];
-    return Number.isSafeInteger(index) && Number(index) >= 0 && Number.isFinite(score);
-  };
-  return (
-    typeof key === 'string' &&
-    typeof model === 'string' &&
-    [ms, quota, tokens].every((number) => Number.isFinite(number)) &&
-    value.rows.every(isRow)
-  );
+function isRecordOf<T extends object>(members: { readonly [K in keyof T]: Is<T[K]> }): Is<T> {
+  const all = Object.entries<Is<unknown>>(members);
+  return (value): value is T => isRecord(value) && all.every(([name, is]) => is(value[name]));
 }
 
-function isMany(value: unknown): value is SharedMany {
-  if (!isRecord(value) || !Array.isArray(value.queries) || !Array.isArray(value.lanes)) {
-    return false;
-  }
-  return (
-    typeof value.name === 'string' &&
-    typeof value.text === 'string' &&
-    value.queries.every((query) => typeof query === 'string') &&
-    value.lanes.every(isScores)
-  );
-}
-
-const SCORE_PARTS = 5;
-
-function isScores(value: unknown): value is SharedScores {
-  if (!isRecord(value) || !Array.isArray(value.scores)) return false;
-  const isScore = (score: unknown): boolean =>
-    Array.isArray(score) && score.length === SCORE_PARTS && score.every(Number.isFinite);
-  return (
-    typeof value.key === 'string' &&
-    Number.isSafeInteger(value.failed) &&
-    value.scores.every(isScore)
-  );
-}
+const isLabel = isTupleOf<readonly [number, number]>(isInteger, isGrade);
+const isId = isTupleOf<readonly [number, string]>(isInteger, isText);
+const isResults = isRecordOf<SharedResults>({
+  ...{ key: isText, model: isText, ms: isNumber, quota: isNumber, tokens: isNumber },
+  rows: isListOf(isTupleOf<readonly [number, number]>(isIndex, isNumber)),
+});
+const isScores = isRecordOf<SharedScores>({
+  ...{ key: isText, failed: isInteger },
+  scores: isListOf(
+    isTupleOf<SharedScores['scores'][number]>(isNumber, isNumber, isNumber, isNumber, isNumber),
+  ),
+});
+const isMany = isRecordOf<SharedMany>({
+  ...{ name: isText, text: isText, queries: isListOf(isText), lanes: isListOf(isScores) },
+});
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';

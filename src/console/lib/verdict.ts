@@ -114,41 +114,25 @@ function offSinceLong(seconds: number, tag: string, now: readonly TagFact[]): Sw
 /** Who can do something about an error. */
 export type Side = 'caller' | 'operator' | 'upstream' | 'nobody';
 
-const SIDES: Readonly<Record<string, Side>> = {
-  ok: 'nobody',
-  invalid_json: 'caller',
-  invalid_request: 'caller',
-  invalid_query: 'caller',
-  invalid_documents: 'caller',
-  missing_api_key: 'caller',
-  invalid_api_key: 'caller',
-  token_expired: 'operator',
-  token_disabled: 'operator',
-  user_disabled: 'operator',
-  insufficient_user_quota: 'operator',
-  token_quota_exhausted: 'operator',
-  token_budget_exhausted: 'operator',
-  user_budget_exhausted: 'operator',
-  invalid_signature: 'caller',
-  ip_not_allowed: 'operator',
-  model_not_allowed: 'operator',
-  tag_not_allowed: 'operator',
-  model_not_found: 'operator',
-  payload_too_large: 'caller',
-  too_many_documents: 'caller',
-  rate_limited: 'caller',
-  too_many_concurrent_requests: 'caller',
-  client_closed_request: 'caller',
-  no_channel_available: 'operator',
-  overloaded: 'operator',
-  store_unavailable: 'operator',
-  upstream_error: 'upstream',
-  upstream_invalid_response: 'upstream',
-  upstream_timeout: 'upstream',
+const SIDES: Readonly<Record<Exclude<Side, 'nobody'>, readonly string[]>> = {
+  caller: [
+    ...['invalid_json', 'invalid_request', 'invalid_query', 'invalid_documents'],
+    ...['missing_api_key', 'invalid_api_key', 'invalid_signature', 'payload_too_large'],
+    ...['too_many_documents', 'rate_limited', 'too_many_concurrent_requests'],
+    'client_closed_request',
+  ],
+  operator: [
+    ...['token_expired', 'token_disabled', 'user_disabled', 'insufficient_user_quota'],
+    ...['token_quota_exhausted', 'token_budget_exhausted', 'user_budget_exhausted'],
+    ...['ip_not_allowed', 'model_not_allowed', 'tag_not_allowed', 'model_not_found'],
+    ...['no_channel_available', 'overloaded', 'store_unavailable'],
+  ],
+  upstream: ['upstream_error', 'upstream_invalid_response', 'upstream_timeout'],
 };
 
 export function sideOf(code: string): Side {
-  return SIDES[code] ?? 'nobody';
+  const sides = ['caller', 'operator', 'upstream'] as const;
+  return sides.find((side) => SIDES[side].includes(code)) ?? 'nobody';
 }
 
 /** The sign of an outcome: succeeded, refused, or failed. */
