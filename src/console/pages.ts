@@ -17,92 +17,62 @@ export interface Page {
   readonly load: () => Promise<ComponentType>;
 }
 
+type Kind = Partial<Pick<Page, 'admin' | 'records'>>;
+
 function page(
   name: keyof Words['nav'] & IconName,
   group: Page['group'],
   key: string,
+  { admin = false, records = false }: Kind,
   load: Page['load'],
-  { admin = false, records = false }: Partial<Pick<Page, 'admin' | 'records'>> = {},
 ): Page {
   return {
-    path: name === 'overview' ? '' : name,
-    name,
-    icon: name,
-    group,
-    key,
-    load,
-    admin,
-    records,
+    ...{ path: name === 'overview' ? '' : name, name, icon: name, group, key, admin, records },
+    load: () => withWords(load()),
   };
 }
 
+const ALL: Kind = {};
+const ADMINS: Kind = { admin: true };
+const RECORDS: Kind = { records: true };
+const ADMINS_RECORDS: Kind = { ...ADMINS, ...RECORDS };
+
 /** Every entry of the navigation; each page loads as a separate chunk. */
 export const PAGES: readonly Page[] = [
-  page('overview', 'work', 'o', async () =>
+  page('overview', 'work', 'o', ALL, () =>
     seesAll()
-      ? (await withWords(import('./pages/overview/overview.js'))).Overview
-      : (await withWords(import('./pages/home.js'))).Home,
+      ? import('./pages/overview/overview.js').then(({ Overview }) => Overview)
+      : import('./pages/home.js').then(({ Home }) => Home),
   ),
-  page(
-    'playground',
-    'work',
-    'p',
-    async () => (await withWords(import('./pages/playground/playground.js'))).Playground,
+  page('playground', 'work', 'p', ALL, () =>
+    import('./pages/playground/playground.js').then(({ Playground }) => Playground),
   ),
-  page(
-    'requests',
-    'work',
-    'r',
-    async () => (await withWords(import('./pages/requests/requests.js'))).Requests,
-    { records: true },
+  page('requests', 'work', 'r', RECORDS, () =>
+    import('./pages/requests/requests.js').then(({ Requests }) => Requests),
   ),
-  page('keys', 'access', 'k', async () => (await withWords(import('./pages/keys/keys.js'))).Keys, {
-    records: true,
-  }),
-  page('spend', 'access', 's', async () => (await withWords(import('./pages/spend.js'))).Spend),
-  page(
-    'codes',
-    'access',
-    'd',
-    async () => (await withWords(import('./pages/codes/codes.js'))).Codes,
-    { admin: true, records: true },
+  page('keys', 'access', 'k', RECORDS, () =>
+    import('./pages/keys/keys.js').then(({ Keys }) => Keys),
   ),
-  page(
-    'people',
-    'access',
-    'u',
-    async () => (await withWords(import('./pages/people/people.js'))).People,
-    { admin: true, records: true },
+  page('spend', 'access', 's', ALL, () => import('./pages/spend.js').then(({ Spend }) => Spend)),
+  page('codes', 'access', 'd', ADMINS_RECORDS, () =>
+    import('./pages/codes/codes.js').then(({ Codes }) => Codes),
   ),
-  page(
-    'channels',
-    'routing',
-    'c',
-    async () => (await withWords(import('./pages/channels/channels.js'))).Channels,
-    { admin: true, records: true },
+  page('people', 'access', 'u', ADMINS_RECORDS, () =>
+    import('./pages/people/people.js').then(({ People }) => People),
   ),
-  page('tags', 'routing', 't', async () => (await withWords(import('./pages/tags.js'))).Tags, {
-    admin: true,
-    records: true,
-  }),
-  page(
-    'models',
-    'routing',
-    'm',
-    async () => (await withWords(import('./pages/models/models.js'))).Models,
-    { records: true },
+  page('channels', 'routing', 'c', ADMINS_RECORDS, () =>
+    import('./pages/channels/channels.js').then(({ Channels }) => Channels),
   ),
-  page('nodes', 'system', 'n', async () => (await withWords(import('./pages/nodes.js'))).Nodes, {
-    admin: true,
-  }),
-  page('audit', 'system', 'a', async () => (await withWords(import('./pages/audit.js'))).Audit, {
-    admin: true,
-  }),
-  page(
-    'account',
-    'system',
-    'i',
-    async () => (await withWords(import('./pages/account.js'))).Account,
+  page('tags', 'routing', 't', ADMINS_RECORDS, () =>
+    import('./pages/tags.js').then(({ Tags }) => Tags),
+  ),
+  page('models', 'routing', 'm', RECORDS, () =>
+    import('./pages/models/models.js').then(({ Models }) => Models),
+  ),
+  page('nodes', 'system', 'n', ADMINS, () => import('./pages/nodes.js').then(({ Nodes }) => Nodes)),
+  page('audit', 'system', 'a', ADMINS, () => import('./pages/audit.js').then(({ Audit }) => Audit)),
+  page('account', 'system', 'i', ALL, () =>
+    import('./pages/account.js').then(({ Account }) => Account),
   ),
 ];
 

@@ -5,8 +5,9 @@ import { queries, useRead, useWrite } from '../api/query.js';
 import { Button, CopyButton } from '../parts/buttons.js';
 import { Check } from '../parts/fields.js';
 import { ErrorNotice } from '../parts/notices.js';
-import { SegmentsField } from '../parts/choice.js';
-import { Confirm, Dialog } from '../parts/dialog.js';
+import { SegmentsField, choicesOf } from '../parts/choice.js';
+import { ConfirmWrite } from '../parts/confirm-write.js';
+import { Dialog } from '../parts/dialog.js';
 import { Form, FormFields } from '../parts/form.js';
 import { LoginList } from '../parts/logins.js';
 import { Redeem } from '../parts/redeem.js';
@@ -174,19 +175,13 @@ function Preferences() {
         <SegmentsField
           label={wp().account.theme}
           value={theme}
-          choices={(['system', 'light', 'dark'] as const).map((value) => ({
-            value,
-            label: themes[value],
-          }))}
+          choices={choicesOf(themes)}
           onChange={(value) => changeSettings({ theme: value })}
         />
         <SegmentsField
           label={wp().account.density}
           value={density}
-          choices={(['compact', 'normal', 'roomy'] as const).map((value) => ({
-            value,
-            label: densities[value],
-          }))}
+          choices={choicesOf(densities)}
           onChange={(value) => changeSettings({ density: value })}
         />
       </div>
@@ -217,10 +212,6 @@ function Logins() {
     await call('logout', { body: { everywhere: true } });
     await leave();
   });
-  const remove = useWrite(async () => {
-    await call('deleteSelf');
-    await leave();
-  });
   return (
     <section class="card stack">
       <h2>{wp().account.logins}</h2>
@@ -238,18 +229,17 @@ function Logins() {
         )}
       </div>
       {deleting ? (
-        <Confirm
+        <ConfirmWrite
           title={wp().account.deleteTitle}
           action={w().delete}
           typed={self?.username}
           askReason={false}
-          busy={remove.busy}
-          error={<ErrorNotice error={remove.error} />}
-          onConfirm={() => void remove.run(undefined)}
+          write={() => call('deleteSelf')}
+          onDone={() => void leave()}
           onClose={() => setDeleting(false)}
         >
           <p>{wp().account.deleteHelp}</p>
-        </Confirm>
+        </ConfirmWrite>
       ) : null}
     </section>
   );

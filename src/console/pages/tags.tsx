@@ -109,9 +109,9 @@ function TagCard({
   const onOn = (): void => void (enable.busy || enable.run(undefined));
   const onOff = (): void => setQuery({ off: tag });
   const undo = useRef<HTMLSpanElement>(null);
-  // Where the dialog was opened from is gone after a search: the way back is what comes next.
+  // Where the dialog was opened from is gone after a search, and the page has the focus: the way back is what comes next.
   useEffect(() => {
-    if (how === undefined || document.activeElement !== document.body) return;
+    if (how === undefined || document.activeElement?.contains(undo.current) !== true) return;
     undo.current?.querySelector('button')?.focus();
   }, [how?.version]);
   return (

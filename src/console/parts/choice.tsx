@@ -1,4 +1,4 @@
-import { Segments } from './fields.js';
+import { Segments, type Choice } from './fields.js';
 
 /** A choice of one among a few in a form: its label stands above it, as that of a field does. */
 export function SegmentsField<T extends string>(props: Parameters<typeof Segments<T>>[0]) {
@@ -10,4 +10,9 @@ export function SegmentsField<T extends string>(props: Parameters<typeof Segment
       <Segments {...props} />
     </div>
   );
+}
+
+/** The choices that a table of words names, in its order. */
+export function choicesOf<T extends string>(labels: Readonly<Record<T, string>>): Choice<T>[] {
+  return (Object.keys(labels) as T[]).map((value) => ({ value, label: labels[value] }));
 }

@@ -1,15 +1,18 @@
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { useWrite, type Reading, type Writing } from '../api/query.js';
-import { ErrorNotice } from './notices.js';
+import type { Reading, Writing } from '../api/query.js';
 import { w } from '../words.js';
-import { Confirm, Dialog, type ConfirmProps } from './dialog.js';
+import { Dialog } from './dialog.js';
+import { TextField } from './fields.js';
+import { FormDialog, whyOf, type Why } from './form-dialog.js';
+import { ErrorNotice } from './notices.js';
 
-/** The reason for a write; empty if none was given. */
-interface Why {
-  readonly reason?: string;
-}
-
-interface ConfirmWriteProps<T> extends Omit<ConfirmProps, 'busy' | 'error' | 'onConfirm'> {
+interface ConfirmWriteProps<T> {
+  readonly title: string;
+  readonly action: string;
+  /** Text that must be typed first. */
+  readonly typed?: string | undefined;
+  readonly askReason?: boolean;
   /** `key` is for `Idempotency-Key`. */
   readonly write: (why: Why, key: string) => Promise<T>;
   /** Called after the write, before the dialog closes. */
@@ -18,25 +21,56 @@ interface ConfirmWriteProps<T> extends Omit<ConfirmProps, 'busy' | 'error' | 'on
   readonly staysOpen?: boolean;
   /** Data that the question is based on: nothing can be confirmed until it has been read. */
   readonly needs?: Pick<Reading<unknown>, 'data' | 'error'> | undefined;
+  readonly onClose: () => void;
+  readonly children?: ComponentChildren;
 }
 
-/** Asks, writes, and closes. A write that fails leaves the question open and shows the error. */
+/** Asks before something dangerous, states the consequences, takes a reason, writes, and closes. */
 export function ConfirmWrite<T>(props: ConfirmWriteProps<T>) {
-  const { write, onDone, needs, staysOpen = false, ...question } = props;
-  const writing = useWrite(async (why: Why, key) => ({ reply: await write(why, key) }));
+  const { title, action, typed, needs, write, onDone, onClose, children } = props;
+  const { askReason = true, staysOpen = false } = props;
+  const [reason, setReason] = useState('');
+  const [text, setText] = useState('');
   return (
-    <Confirm
-      {...question}
-      busy={writing.busy || (needs !== undefined && needs.data === undefined)}
-      error={<ErrorNotice error={writing.error ?? needs?.error} />}
-      onConfirm={(reason) =>
-        void writing.run(reason === '' ? {} : { reason }).then((done) => {
-          if (done === undefined) return;
-          onDone(done.reply);
-          if (!staysOpen) question.onClose();
-        })
+    <FormDialog
+      title={title}
+      action={action}
+      danger
+      ready={
+        (typed === undefined || text.trim() === typed) &&
+        (needs === undefined || needs.data !== undefined)
       }
-    />
+      body={whyOf(reason)}
+      write={async (why, key) => ({ reply: await write(why, key) })}
+      onDone={({ reply }) => {
+        onDone(reply);
+        if (!staysOpen) onClose();
+      }}
+      onClose={onClose}
+    >
+      {children}
+      {askReason ? (
+        <TextField
+          label={w().reason}
+          placeholder={w().reasonHelp}
+          value={reason}
+          onInput={setReason}
+        />
+      ) : null}
+      {typed === undefined ? null : (
+        <TextField
+          label={
+            <>
+              {w().typeToConfirm} <code>{typed}</code>
+            </>
+          }
+          value={text}
+          onInput={setText}
+          mono
+        />
+      )}
+      <ErrorNotice error={needs?.error} />
+    </FormDialog>
   );
 }
 

@@ -2,7 +2,7 @@ import type { ComponentChildren, InputHTMLAttributes } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface FieldProps {
-  readonly label: string;
+  readonly label: ComponentChildren;
   readonly help?: ComponentChildren;
   readonly error?: string | undefined;
   readonly children: (ids: {
@@ -42,7 +42,7 @@ export function Field({ label, help, error, children }: FieldProps) {
 }
 
 export interface TextFieldProps {
-  readonly label: string;
+  readonly label: ComponentChildren;
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly help?: ComponentChildren;

@@ -1,13 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/call.js';
-import { useWrite } from '../api/query.js';
-import { w } from '../words.js';
-import { Button } from './buttons.js';
-import { TextField } from './fields.js';
-import { ErrorNotice, messageOf } from './notices.js';
-import { Dialog } from './dialog.js';
-import { toast } from './toast.js';
+import { FormDialog, ReasonField, savedThen, whyOf, type Why } from './form-dialog.js';
+import { messageOf } from './notices.js';
 
 interface Named {
   readonly id: number;
@@ -38,15 +33,14 @@ export function ForEach<T extends Named>({
   readonly action: string;
   readonly danger?: boolean;
   readonly ready?: boolean;
-  readonly write: (item: T, why: { readonly reason?: string }) => Promise<unknown>;
+  readonly write: (item: T, why: Why) => Promise<unknown>;
   readonly onClose: () => void;
   readonly children?: ComponentChildren;
 }) {
   const [reason, setReason] = useState('');
   const [failed, setFailed] = useState<readonly Failed<T>[]>([]);
   const left = failed.length === 0 ? items : failed.map(({ item }) => item);
-  const writing = useWrite(async () => {
-    const why = reason.trim() === '' ? {} : { reason: reason.trim() };
+  const writeAll = async (why: Why): Promise<readonly Failed<T>[]> => {
     const found: Failed<T>[] = [];
     for (const item of left) {
       try {
@@ -57,31 +51,19 @@ export function ForEach<T extends Named>({
       }
     }
     return found;
-  });
+  };
   return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      onSubmit={() => {
-        if (!ready || writing.busy) return;
-        void writing.run(undefined).then((found) => {
-          setFailed(found ?? []);
-          if (found?.length !== 0) return;
-          toast(w().saved);
-          onClose();
-        });
+    <FormDialog
+      {...{ title, action, danger, ready, onClose }}
+      body={whyOf(reason)}
+      write={writeAll}
+      onDone={(found) => {
+        setFailed(found);
+        if (found.length === 0) savedThen(onClose)();
       }}
-      foot={
-        <>
-          <Button onClick={onClose}>{w().cancel}</Button>
-          <Button kind={danger ? 'danger' : 'main'} type="submit" disabled={!ready || writing.busy}>
-            {action}
-          </Button>
-        </>
-      }
     >
       {children}
-      <TextField label={w().reason} help={w().reasonHelp} value={reason} onInput={setReason} />
+      <ReasonField value={reason} onInput={setReason} />
       {failed.length === 0 ? null : (
         <div class="notice bad-bar" role="alert">
           <ul class="stack tight">
@@ -93,7 +75,6 @@ export function ForEach<T extends Named>({
           </ul>
         </div>
       )}
-      <ErrorNotice error={writing.error} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,6 +1,7 @@
 import type { ApiError } from '../api/call.js';
 import { w, wp } from '../words.js';
 import { Button } from './buttons.js';
+import { ValueHead } from './member-value.js';
 
 /** What there is now, as the refusal of a change has it that was refused because somebody else was faster. */
 export function presentOf(error: ApiError | undefined): unknown {
@@ -42,13 +43,7 @@ export function Meanwhile<T>({
         <>
           <p>{words.help}</p>
           <table class="plain">
-            <thead>
-              <tr>
-                <th scope="col">{words.field}</th>
-                <th scope="col">{words.theirs}</th>
-                <th scope="col">{words.mine}</th>
-              </tr>
-            </thead>
+            <ValueHead titles={[words.field, words.theirs, words.mine]} />
             <tbody>
               {differing.map((name) => (
                 <tr key={name}>

@@ -2,8 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useWrite } from '../api/query.js';
 import { w } from '../words.js';
+import { Button } from './buttons.js';
 import { WriteFailed } from './confirm-write.js';
-import { Menu } from './dialog.js';
+import { Menu } from './menu.js';
 
 /** Something that can be done with a row: at once, or after a dialog. */
 export interface RowAction {
@@ -16,6 +17,57 @@ export interface RowAction {
 
 export type Ask = (onClose: () => void) => ComponentChildren;
 
+/** Starts actions, and shows the dialog of the one that was picked, or why it failed. */
+function useActions(title: string) {
+  const [asked, setAsked] = useState<Ask>();
+  const writing = useWrite((write: () => Promise<unknown>) => write());
+  return {
+    busy: writing.busy,
+    start: ({ onClick, write, ask }: RowAction): void => {
+      onClick?.();
+      if (write !== undefined) void writing.run(write);
+      if (ask !== undefined) setAsked(() => ask);
+    },
+    dialog: (
+      <>
+        <WriteFailed title={title} of={writing} />
+        {asked?.(() => setAsked(undefined))}
+      </>
+    ),
+  };
+}
+
+/** The actions on all rows that are chosen, as buttons; the last one chooses none. */
+export function ChosenBar({
+  count,
+  items,
+  onDone,
+}: {
+  readonly count: number;
+  readonly items: readonly RowAction[];
+  readonly onDone: () => void;
+}) {
+  const { start, busy, dialog } = useActions(w().selected(count));
+  return (
+    <div class="notice chosen" role="status">
+      <span class="grow">{w().selected(count)}</span>
+      {items.map((item) => (
+        <Button
+          key={item.label}
+          disabled={busy && item.write !== undefined}
+          onClick={() => start(item)}
+        >
+          {item.label}
+        </Button>
+      ))}
+      <Button kind="quiet" onClick={onDone}>
+        {w().none}
+      </Button>
+      {dialog}
+    </div>
+  );
+}
+
 /** The actions of a row, with the dialog of the one that was picked. */
 export function RowMenu({
   name,
@@ -24,13 +76,7 @@ export function RowMenu({
   readonly name: string;
   readonly items: readonly (RowAction | undefined)[];
 }) {
-  const [asked, setAsked] = useState<Ask>();
-  const writing = useWrite((write: () => Promise<unknown>) => write());
-  const start = ({ onClick, write, ask }: RowAction): void => {
-    onClick?.();
-    if (write !== undefined) void writing.run(write);
-    if (ask !== undefined) setAsked(() => ask);
-  };
+  const { start, dialog } = useActions(name);
   return (
     <>
       <Menu
@@ -41,8 +87,7 @@ export function RowMenu({
       >
         ⋯
       </Menu>
-      <WriteFailed title={name} of={writing} />
-      {asked?.(() => setAsked(undefined))}
+      {dialog}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { isAdmin } from '../../about.js';
 import type { Operations } from '../../api/operations.js';
 import { useRead } from '../../api/query.js';
+import { choicesOf } from '../../parts/choice.js';
 import { FilterText } from '../../parts/fields.js';
 import { FilterSelect } from '../../parts/form.js';
 import type { ListQuery } from '../../parts/list.js';
@@ -186,10 +187,7 @@ function Filters({ query, set }: ListQuery<(typeof FILTERS)[number]>) {
       <FilterSelect
         label={words.sort}
         value={query.sort}
-        choices={(['id', 'name', 'tried'] as const).map((value) => ({
-          value,
-          label: words.sorts[value],
-        }))}
+        choices={choicesOf(words.sorts)}
         onChange={(sort) => set({ sort })}
       />
     </>

@@ -3,12 +3,13 @@ import { call, type ReplyOf } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
 import { dependsOnChannels } from '../../lib/depends.js';
 import { Button } from '../../parts/buttons.js';
-import { ConfirmWrite, WriteFailed } from '../../parts/confirm-write.js';
+import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { Consequence } from '../../parts/consequence.js';
 import { TextField } from '../../parts/fields.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { InForce, tellInForce } from '../../parts/in-force.js';
 import { ErrorNotice } from '../../parts/notices.js';
+import { ChosenBar } from '../../parts/row-menu.js';
 import { w, wp } from '../../words.js';
 import { Delete } from './actions.js';
 
@@ -22,56 +23,41 @@ export function Chosen({
   readonly onDone: () => void;
   readonly onSwitched: (done: SwitchedMany) => void;
 }) {
-  const [asking, setAsking] = useState<'tag' | 'delete' | 'off'>();
-  const on = useWrite(() => call('switchChannels', { body: { ids: [...ids], status: 1 } }));
+  const words = wp().channels;
   const settle = (status: 1 | 2, how: Switched): void => {
     onSwitched({ status, how });
     onDone();
   };
-  const close = (): void => setAsking(undefined);
+  const both = (onClose: () => void) => (): void => {
+    onClose();
+    onDone();
+  };
   return (
-    <div class="notice chosen" role="status">
-      <span class="grow">{w().selected(ids.length)}</span>
-      <Button onClick={() => setAsking('off')}>{wp().channels.switchOff}</Button>
-      <Button
-        disabled={on.busy}
-        onClick={() =>
-          void on.run(undefined).then((how) => {
-            if (how !== undefined) settle(1, how);
-          })
-        }
-      >
-        {wp().channels.switchOn}
-      </Button>
-      <Button onClick={() => setAsking('tag')}>{wp().channels.retag}</Button>
-      <Button onClick={() => setAsking('delete')}>{w().delete}…</Button>
-      <Button kind="quiet" onClick={onDone}>
-        {w().none}
-      </Button>
-      <WriteFailed title={wp().channels.switchOn} of={on} />
-      {asking === 'off' ? (
-        <SwitchManyOff ids={ids} onClose={close} onSwitched={(how) => settle(2, how)} />
-      ) : null}
-      {asking === 'tag' ? (
-        <Retag
-          ids={ids}
-          onClose={() => {
-            close();
-            onDone();
-          }}
-          onCancel={close}
-        />
-      ) : null}
-      {asking === 'delete' ? (
-        <Delete
-          ids={ids}
-          onClose={() => {
-            close();
-            onDone();
-          }}
-        />
-      ) : null}
-    </div>
+    <ChosenBar
+      count={ids.length}
+      onDone={onDone}
+      items={[
+        {
+          label: words.switchOff,
+          ask: (onClose) => (
+            <SwitchManyOff ids={ids} onClose={onClose} onSwitched={(how) => settle(2, how)} />
+          ),
+        },
+        {
+          label: words.switchOn,
+          write: async () =>
+            settle(1, await call('switchChannels', { body: { ids: [...ids], status: 1 } })),
+        },
+        {
+          label: words.retag,
+          ask: (onClose) => <Retag ids={ids} onClose={both(onClose)} onCancel={onClose} />,
+        },
+        {
+          label: `${w().delete}…`,
+          ask: (onClose) => <Delete ids={ids} onClose={both(onClose)} />,
+        },
+      ]}
+    />
   );
 }
 

@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
 import { extension, isSpent } from '../../lib/key-draft.js';
-import { Button } from '../../parts/buttons.js';
 import { SegmentsField } from '../../parts/choice.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { TextField } from '../../parts/fields.js';
 import { ForEach } from '../../parts/for-each.js';
 import { unitsPerDollar } from '../../parts/members.js';
-import { RowMenu } from '../../parts/row-menu.js';
+import { ChosenBar, RowMenu } from '../../parts/row-menu.js';
 import { toast } from '../../parts/toast.js';
 import { setQuery } from '../../router.js';
 import { w, wp } from '../../words.js';
@@ -96,17 +95,7 @@ export function KeyActions({ token }: { readonly token: Key }) {
         {
           label: `${w().delete}…`,
           danger: true,
-          ask: (onClose) => (
-            <ConfirmWrite
-              title={words.deleteTitle(name)}
-              action={w().delete}
-              write={(why) => call('deleteToken', { params: { id }, query: why })}
-              onDone={() => toast(w().deleted)}
-              onClose={onClose}
-            >
-              <p>{words.deleteHelp}</p>
-            </ConfirmWrite>
-          ),
+          ask: (onClose) => <DeleteKeys keys={[token]} onClose={onClose} />,
         },
       ]}
     />
@@ -174,39 +163,68 @@ export function ChosenKeys({
   readonly keys: readonly Key[];
   readonly onDone: () => void;
 }) {
-  const [asking, setAsking] = useState<'extend' | 'enable' | 'disable' | 'delete'>();
   const words = wp().keys;
-  const close = (): void => {
-    setAsking(undefined);
+  const both = (onClose: () => void) => (): void => {
+    onClose();
     onDone();
   };
   return (
-    <div class="notice chosen" role="status">
-      <span class="grow">{w().selected(keys.length)}</span>
-      <Button onClick={() => setAsking('extend')}>{words.extend}…</Button>
-      <Button onClick={() => setAsking('enable')}>{w().enable}…</Button>
-      <Button onClick={() => setAsking('disable')}>{w().disable}…</Button>
-      <Button onClick={() => setAsking('delete')}>{w().delete}…</Button>
-      <Button kind="quiet" onClick={onDone}>
-        {w().none}
-      </Button>
-      {asking === 'extend' ? <Extend keys={keys} onClose={close} /> : null}
-      {asking === 'enable' ? <SwitchKeys keys={keys} status={1} onClose={close} /> : null}
-      {asking === 'disable' ? <SwitchKeys keys={keys} status={2} onClose={close} /> : null}
-      {asking === 'delete' ? (
-        <ConfirmWrite
-          title={words.deleteManyTitle(keys.length)}
-          action={w().delete}
-          write={(why) => call('deleteTokens', { body: { ids: keys.map(({ id }) => id), ...why } })}
-          onDone={() => toast(w().deleted)}
-          onClose={close}
-        >
-          <p>{words.deleteHelp}</p>
-          <p class="muted">{keys.map(({ name }) => name).join(', ')}</p>
-        </ConfirmWrite>
-      ) : null}
-    </div>
+    <ChosenBar
+      count={keys.length}
+      onDone={onDone}
+      items={[
+        {
+          label: `${words.extend}…`,
+          ask: (onClose) => <Extend keys={keys} onClose={both(onClose)} />,
+        },
+        {
+          label: `${w().enable}…`,
+          ask: (onClose) => <SwitchKeys keys={keys} status={1} onClose={both(onClose)} />,
+        },
+        {
+          label: `${w().disable}…`,
+          ask: (onClose) => <SwitchKeys keys={keys} status={2} onClose={both(onClose)} />,
+        },
+        {
+          label: `${w().delete}…`,
+          ask: (onClose) => <DeleteKeys keys={keys} onClose={both(onClose)} />,
+        },
+      ]}
+    />
   );
+}
+
+/** Deletes one key or several, which then are named. */
+function DeleteKeys({
+  keys,
+  onClose,
+}: {
+  readonly keys: readonly Key[];
+  readonly onClose: () => void;
+}) {
+  const words = wp().keys;
+  const [first] = keys;
+  const isOne = keys.length === 1 && first !== undefined;
+  return (
+    <ConfirmWrite
+      title={isOne ? words.deleteTitle(first.name) : words.deleteManyTitle(keys.length)}
+      action={w().delete}
+      write={(why) =>
+        isOne
+          ? call('deleteToken', { params: { id: first.id }, query: why })
+          : call('deleteTokens', { body: { ids: keys.map(({ id }) => id), ...why } })
+      }
+      onDone={() => toast(w().deleted)}
+      onClose={onClose}
+    >
+      <p>{words.deleteHelp}</p>
+      {isOne ? null : <Names of={keys} />}
+    </ConfirmWrite>
+  );
+}
+
+function Names({ of: keys }: { readonly of: readonly Key[] }) {
+  return <p class="muted">{keys.map(({ name }) => name).join(', ')}</p>;
 }
 
 function SwitchKeys({
@@ -232,7 +250,7 @@ function SwitchKeys({
       onClose={onClose}
     >
       {status === 2 ? <p>{words.disableHelp}</p> : null}
-      <p class="muted">{keys.map(({ name }) => name).join(', ')}</p>
+      <Names of={keys} />
     </ForEach>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
 import type { Operations } from '../../api/operations.js';
 import { useWrite } from '../../api/query.js';
+import { choicesOf } from '../../parts/choice.js';
 import { Button } from '../../parts/buttons.js';
 import { Form, FormFields, SelectField } from '../../parts/form.js';
 import { unitsPerDollar } from '../../parts/members.js';
@@ -42,10 +43,7 @@ export function Balance({ user: { id } }: { readonly user: User }) {
       <SelectField
         label={words.balance}
         value={mode}
-        choices={(['add', 'subtract', 'override'] as const).map((value) => ({
-          value,
-          label: words.modes[value],
-        }))}
+        choices={choicesOf(words.modes)}
         onChange={setMode}
       />
       <FormFields

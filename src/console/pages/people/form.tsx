@@ -4,7 +4,7 @@ import { call, type ItemOf } from '../../api/call.js';
 import { MEMBERS } from '../../api/members.js';
 import type { Operations } from '../../api/operations.js';
 import { changedMembers, textsOf, type MemberTexts } from '../../lib/members.js';
-import { SegmentsField } from '../../parts/choice.js';
+import { SegmentsField, choicesOf } from '../../parts/choice.js';
 import { EditDialog, FormDialog, savedThen } from '../../parts/form-dialog.js';
 import { Fields, SelectField } from '../../parts/form.js';
 import { MemberFields, memberLabels, unitsPerDollar } from '../../parts/members.js';
@@ -82,10 +82,7 @@ export function NewUser({ onClose }: Closable) {
           <SegmentsField
             label={words.way}
             value={way}
-            choices={(['password', 'mail'] as const).map((value) => ({
-              value,
-              label: words.ways[value],
-            }))}
+            choices={choicesOf(words.ways)}
             onChange={setWay}
           />
           {invites ? (

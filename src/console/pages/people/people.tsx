@@ -164,7 +164,7 @@ function LoginsOf({ id }: { readonly id: number }) {
   const reading = useRead('listUserSessions', { params: { id } });
   return (
     <section class="stack" aria-label={wp().account.logins}>
-      <h4>{wp().account.logins}</h4>
+      <h3>{wp().account.logins}</h3>
       <LoginList
         reading={reading}
         end={(session) => call('endUserSession', { params: { id, session } })}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatOfPaste, textOfDocuments, type Table } from '../../../core/documents-in.js';
+import { choicesOf } from '../../parts/choice.js';
 import { Button } from '../../parts/buttons.js';
 import { Segments, TextField } from '../../parts/fields.js';
 import { dragging, moved } from '../../parts/drag.js';
@@ -55,10 +56,7 @@ export function DocumentsEditor(props: EditorProps) {
         <Segments
           label={words.views}
           value={view}
-          choices={(['text', 'cards'] as const).map((value) => ({
-            value,
-            label: words.viewKinds[value],
-          }))}
+          choices={choicesOf(words.viewKinds)}
           onChange={setView}
         />
       </div>

@@ -1,7 +1,7 @@
 import { save } from '../../api/call.js';
 import type { Shared } from '../../lib/share.js';
 import { Button } from '../../parts/buttons.js';
-import { Menu } from '../../parts/dialog.js';
+import { Menu } from '../../parts/menu.js';
 import { w, wp } from '../../words.js';
 import { MAX_DOCUMENTS } from './documents.js';
 import { tableText } from './inputs.js';

@@ -1,6 +1,7 @@
 import { useRead } from '../../api/query.js';
 import { aboutCost, aboutTokens } from '../../lib/bill.js';
 import type { LaneOptions, LaneSpec } from '../../lib/lanes.js';
+import { choicesOf } from '../../parts/choice.js';
 import { Segments } from '../../parts/fields.js';
 import { money } from '../../parts/values.js';
 import { FormFields, SelectField } from '../../parts/form.js';
@@ -93,10 +94,7 @@ export function Options({
           <SelectField
             label={words.truncation}
             value={options.truncation}
-            choices={(['', 'true', 'false'] as const).map((value) => ({
-              value,
-              label: words.truncations[value],
-            }))}
+            choices={choicesOf(words.truncations)}
             onChange={(truncation) => onOptions({ ...options, truncation })}
           />
         </div>

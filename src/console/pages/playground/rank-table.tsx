@@ -1,6 +1,6 @@
 import { significant } from '../../lib/format.js';
 import { Link } from '../../parts/buttons.js';
-import { Menu } from '../../parts/dialog.js';
+import { Menu } from '../../parts/menu.js';
 import { wp } from '../../words.js';
 import { LaneState, Warnings, type ShownLane } from './rankings.js';
 import type { Ranked } from './use-runs.js';

@@ -5,7 +5,7 @@ import { duration } from '../../lib/format.js';
 import { Link } from '../../parts/buttons.js';
 import { ErrorNotice } from '../../parts/notices.js';
 import { Count, Money } from '../../parts/values.js';
-import { Menu, type MenuItem } from '../../parts/dialog.js';
+import { Menu, type MenuItem } from '../../parts/menu.js';
 import { wp } from '../../words.js';
 import { attemptsIn, Calls } from './details.js';
 import { Rows, useRange } from './rows.js';

@@ -1,9 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Bars } from '../../lib/bars.js';
 import { keyOf, MAX_LANES, SIDE_BY_SIDE, type LaneSpec } from '../../lib/lanes.js';
+import { choicesOf } from '../../parts/choice.js';
 import { Button } from '../../parts/buttons.js';
 import { Check, Segments } from '../../parts/fields.js';
-import type { MenuItem } from '../../parts/dialog.js';
+import type { MenuItem } from '../../parts/menu.js';
 import { moved } from '../../parts/drag.js';
 import { wp } from '../../words.js';
 import { LaneDetails } from './details.js';
@@ -151,10 +152,7 @@ function Bar({ ranked, isTable, bars, setBars, farOnly, setFarOnly, all, onAll }
           <Segments
             label={words.bars}
             value={bars}
-            choices={(['raw', 'share', 'softmax'] as const).map((value) => ({
-              value,
-              label: words.barKinds[value],
-            }))}
+            choices={choicesOf(words.barKinds)}
             onChange={setBars}
           />
           <Check label={words.farOnly} checked={farOnly} onChange={setFarOnly} />

@@ -4,6 +4,7 @@ import { useRead } from '../../api/query.js';
 import { duration, moment } from '../../lib/format.js';
 import { lead } from '../../lib/lead.js';
 import { CopyButton, Link } from '../../parts/buttons.js';
+import { Facts } from '../../parts/facts.js';
 import { ErrorNotice, Skeleton, messageOf } from '../../parts/notices.js';
 import { Count, Moment, Money, State, style } from '../../parts/values.js';
 import { faultWords, wp } from '../../words.js';
@@ -58,7 +59,7 @@ export function OneRequest({ id }: { readonly id: string }) {
     <div class="stack wide">
       <Verdict request={data} full={full} />
       <Timeline request={data} full={full} />
-      <Facts request={data} full={full} />
+      <FactsOf request={data} full={full} />
       <div class="row">
         <CopyButton text={id} label={wp().requests.copyId} />
         <CopyButton text={JSON.stringify(data, null, 2)} label={wp().requests.copyJson} />
@@ -123,43 +124,37 @@ function Timeline({ request, full }: { readonly request: Own; readonly full: Ful
   );
 }
 
-function Facts({ request, full }: { readonly request: Own; readonly full: Full | undefined }) {
+function FactsOf({ request, full }: { readonly request: Own; readonly full: Full | undefined }) {
   const { requests: words } = wp();
-  const facts: (readonly [string, preact.ComponentChildren])[] = [
-    [words.id, <code>{request.request_id}</code>],
-    [words.model, request.model ?? '–'],
-    [
-      words.key,
-      request.token_id === null ? (
-        '–'
-      ) : (
-        <Link to={`keys?open=${request.token_id}`}>{request.token_name}</Link>
-      ),
-    ],
-    ...(full?.user_id == null
-      ? []
-      : ([
-          [
-            words.account,
-            <Link to={`people?open=${full.user_id}`}>{full.username ?? `#${full.user_id}`}</Link>,
-          ],
-        ] as const)),
-    [words.documents, <Count value={request.documents} />],
-    [words.tokens, <Count value={request.input_tokens} />],
-    [words.units, <Count value={request.search_units} />],
-    [words.cost, <Money units={request.quota} />],
-    ...(full?.address == null ? [] : ([[words.address, full.address]] as const)),
-    ...(full?.node == null ? [] : ([[words.node, full.node]] as const)),
-  ];
   return (
     <section class="stack">
       <h3>{words.facts}</h3>
-      <dl class="facts">
-        {facts.map(([name, value]) => [
-          <dt key={name}>{name}</dt>,
-          <dd key={`${name} is`}>{value}</dd>,
-        ])}
-      </dl>
+      <Facts
+        of={[
+          [words.id, <code>{request.request_id}</code>],
+          [words.model, request.model ?? '–'],
+          [
+            words.key,
+            request.token_id === null ? (
+              '–'
+            ) : (
+              <Link to={`keys?open=${request.token_id}`}>{request.token_name}</Link>
+            ),
+          ],
+          [
+            words.account,
+            full?.user_id != null && (
+              <Link to={`people?open=${full.user_id}`}>{full.username ?? `#${full.user_id}`}</Link>
+            ),
+          ],
+          [words.documents, <Count value={request.documents} />],
+          [words.tokens, <Count value={request.input_tokens} />],
+          [words.units, <Count value={request.search_units} />],
+          [words.cost, <Money units={request.quota} />],
+          [words.address, full?.address],
+          [words.node, full?.node],
+        ]}
+      />
     </section>
   );
 }

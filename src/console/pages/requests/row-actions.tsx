@@ -1,5 +1,5 @@
 import { copyText } from '../../parts/buttons.js';
-import { Menu } from '../../parts/dialog.js';
+import { Menu } from '../../parts/menu.js';
 import { setQuery } from '../../router.js';
 import { w, wp } from '../../words.js';
 import type { Filters } from './filters.js';
