@@ -179,7 +179,7 @@ function Frame() {
       <a class="button skip" href="#content" onClick={focusContent}>
         {w().shell.skip}
       </a>
-      <div class={menu ? 'side open' : 'side'}>
+      <header class={menu ? 'side open' : 'side'}>
         <Brand />
         <nav aria-label={w().shell.navigation}>
           {(Object.keys(w().groups) as (keyof ReturnType<typeof w>['groups'])[]).map((group) => {
@@ -203,7 +203,7 @@ function Frame() {
           })}
         </nav>
         <Foot />
-      </div>
+      </header>
       <div class="page">
         <Bars />
         <main class="content" id="content" tabIndex={-1}>

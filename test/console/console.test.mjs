@@ -82,7 +82,14 @@ test('the switch of a tag is found by what one wants to do', async () => {
   await search.fill('switch off hosted');
   await page.getByRole('option', { name: 'Switch hosted off…' }).waitFor();
   await search.press('Enter');
-  await page.getByRole('dialog', { name: /Switch .hosted. off/ }).waitFor();
+  const dialog = page.getByRole('dialog', { name: /Switch .hosted. off/ });
+  await dialog.getByText('rerank-2.5').first().waitFor();
+  await dialog.getByLabel(/To confirm/).fill('hosted');
+  await page.keyboard.press('Enter');
+  await page.getByText(/in force on 1 of 1 node after \d+ ms/).waitFor();
+  // The way back has the focus.
+  await page.keyboard.press('Enter');
+  await page.getByRole('switch', { name: 'Switch of hosted', checked: true }).waitFor();
   assert.deepEqual(said, []);
   await context.close();
 });

@@ -91,6 +91,12 @@ test('a channel shows what somebody else wrote meanwhile, and takes it', async (
   const asked = form.getByRole('alert');
   await asked.getByRole('row', { name: /Priority 3 7/ }).waitFor();
   await asked.getByRole('row', { name: /Tag theirs none/ }).waitFor();
+  const [why, foot] = await Promise.all(
+    [asked.getByRole('button', { name: 'Keep mine' }), form.locator('.dialog-foot')].map((part) =>
+      part.boundingBox(),
+    ),
+  );
+  assert.ok(why.y >= 0 && why.y + why.height <= foot.y, 'what became of Save is in sight');
   await asked.getByRole('button', { name: 'Take theirs' }).click();
   await asked.waitFor({ state: 'detached' });
   assert.equal(await form.getByLabel('Priority').inputValue(), '3');

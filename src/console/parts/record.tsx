@@ -105,6 +105,7 @@ function RecordHead({ kind, title }: { readonly kind: RecordKind; readonly title
   return (
     <div class="head">
       <h1 class="wrap">{title}</h1>
+      <h2 class="hidden">{wp().records.kinds[kind]}</h2>
       <Link to={list}>{w().nav[list]}</Link>
     </div>
   );

@@ -59,7 +59,7 @@ function TagBars() {
   const off = (data ?? []).filter(({ disabled }) => disabled);
   if (off.length === 0) return null;
   return (
-    <div class="bar">
+    <aside class="bar">
       <span class="warn" aria-hidden="true">
         ▲
       </span>
@@ -77,6 +77,6 @@ function TagBars() {
       <Link to="tags" class="button">
         {w().nav.tags}
       </Link>
-    </div>
+    </aside>
   );
 }
