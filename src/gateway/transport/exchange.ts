@@ -1,11 +1,16 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { RawReply } from '../../providers/reply.js';
-import { awaitReply, hasBroken } from './connector.js';
-import { hasFailedWrites } from './failed-writes.js';
-import { flowOf, type Flow } from './holding.js';
+import { hasBroken } from './connector.js';
 import { Inflation, readEncodings } from './inflate.js';
-import { closeUnlessWritten, writesNext, type Sender } from './outlet.js';
+import {
+  awaitReply,
+  flowOf,
+  hasFailedWrites,
+  writesNext,
+  type Flow,
+  type Sender,
+} from './nodes-inside.js';
 import { flatten, Reply } from './reply.js';
 import type { ReplyRoom } from './bytes-in-flight.js';
 import type { Scope } from '../scope.js';
@@ -233,4 +238,16 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     this.#bytes = 0;
     this.#pieces = [];
   }
+}
+
+/**
+ * Closes a connection whose request is answered before all of it has left: the next one would wait behind the rest, for good
+ * if the other side has stopped reading. To be called when the reply is over: the client uses the connection again a turn later.
+ */
+function closeUnlessWritten(socket: Socket): void {
+  if (socket.writableLength === 0) return;
+  // The system may have had all that was encrypted for a moment before that is told.
+  setImmediate(() => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
 }

@@ -5,9 +5,9 @@ import { ConnectionPool } from './connection-pool.js';
 import { createConnector, type JudgeAddress } from './connector.js';
 import { Exchange } from './exchange.js';
 import { ReplyRoom } from './bytes-in-flight.js';
+import { standInFor } from './nodes-inside.js';
 import type { Scope } from '../scope.js';
 import type { UpstreamRequest } from './transport.js';
-import { standInFor } from './unjoined.js';
 
 export interface UpstreamOptions {
   /** Limit of one reply, after decompression. */

@@ -4,12 +4,12 @@ import { lookup } from 'node:dns/promises';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  awaitReply,
   createConnector,
   ForbiddenAddressError,
   type JudgeAddress,
   type ResolveAll,
 } from '../../../src/gateway/transport/connector.js';
+import { awaitReply } from '../../../src/gateway/transport/nodes-inside.js';
 import { until } from '../../support/until.js';
 
 let server: Server;

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createConnector } from '../../../src/gateway/transport/connector.js';
-import { flowOf } from '../../../src/gateway/transport/holding.js';
+import { flowOf } from '../../../src/gateway/transport/nodes-inside.js';
 import type { UpstreamRequest } from '../../../src/gateway/transport/transport.js';
 import { Upstream } from '../../../src/gateway/transport/upstream.js';
 import { opened } from '../../support/opened.js';
