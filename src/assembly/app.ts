@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAlerts } from './alerts.js';
@@ -27,6 +28,7 @@ import { TokenCache } from '../gateway/token-cache.js';
 import { createListUpstreamModels } from '../gateway/look/upstream-models.js';
 import { Upstream } from '../gateway/transport/upstream.js';
 import { createVectorMemory } from '../gateway/transport/vector-memory.js';
+import { createHttpApp } from '../http/app.js';
 import { AddressList } from '../http/client-address.js';
 import type { PatientServer } from '../http/connections.js';
 import { readConsole } from '../http/console-routes.js';
@@ -48,6 +50,8 @@ import { logEvents, type Logger } from '../telemetry/log.js';
 import { thisNode } from '../process/this-node.js';
 
 export interface App {
+  /** All that is served, to be mounted in another app, or asked without the server. */
+  readonly http: RequestListener;
   readonly server: PatientServer;
   readonly gateway: GatewayDeps;
   /** Puts in force what can change without a restart; rejects, and changes nothing, if the store does not take the channels. */
@@ -259,44 +263,43 @@ export async function createApp(given: Config, parts: AppParts): Promise<App> {
 
   let closing = false;
   const { metrics } = readers;
-  const server = createHttpServer(
-    {
-      ...createCallers(config, credentials, logger, now),
-      operations: OPERATIONS,
-      proxyHeaders: proxyHeadersFrom(config),
-      ...{ management, gateway, explain, observe, load },
-      users: store,
-      console: files,
-      door: new Door(gateway),
-      replies: new ReplyBatches(load),
-      startTrace: startTraces(otlp?.ratio, random),
-      bodyLimitBytes: limits.bodyLimitBytes,
-      bodyTimeoutMs: limits.bodyTimeoutMs,
-      get maxDocuments() {
-        return limits.maxDocuments;
-      },
-      get deadlineMs() {
-        return settings.deadlineMs;
-      },
-      defaultModel: settings.defaultModel,
-      ready: async () => {
-        if (closing) {
-          throw new GatewayError('overloaded', 'The gateway is shutting down.', {
-            retryAfterMs: 1_000,
-          });
-        }
-        await judgeStore(channels, storeHealth);
-      },
-      warnings: () => storeHealth.warnings(),
-      metrics: metrics === undefined ? undefined : () => metrics.render(),
-      metricsToken: config.metrics.token?.reveal(),
-      metricsReaders: new AddressList(config.metrics.allowIps),
-      hstsMaxAgeS: limits.hstsMaxAgeS,
+  const http = createHttpApp({
+    ...createCallers(config, credentials, logger, now),
+    operations: OPERATIONS,
+    proxyHeaders: proxyHeadersFrom(config),
+    ...{ management, gateway, explain, observe, load },
+    users: store,
+    console: files,
+    door: new Door(gateway),
+    replies: new ReplyBatches(load),
+    startTrace: startTraces(otlp?.ratio, random),
+    bodyLimitBytes: limits.bodyLimitBytes,
+    bodyTimeoutMs: limits.bodyTimeoutMs,
+    get maxDocuments() {
+      return limits.maxDocuments;
     },
-    limits,
-  );
+    get deadlineMs() {
+      return settings.deadlineMs;
+    },
+    defaultModel: settings.defaultModel,
+    ready: async () => {
+      if (closing) {
+        throw new GatewayError('overloaded', 'The gateway is shutting down.', {
+          retryAfterMs: 1_000,
+        });
+      }
+      await judgeStore(channels, storeHealth);
+    },
+    warnings: () => storeHealth.warnings(),
+    metrics: metrics === undefined ? undefined : () => metrics.render(),
+    metricsToken: config.metrics.token?.reveal(),
+    metricsReaders: new AddressList(config.metrics.allowIps),
+    hstsMaxAgeS: limits.hstsMaxAgeS,
+  });
+  const server = createHttpServer(http, limits);
 
   return {
+    http,
     server,
     gateway,
     inFlight: () => load.requests,

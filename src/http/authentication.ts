@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import passport from 'passport';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers, type Caller, type Identity } from '../gateway/admission.js';
@@ -8,6 +9,7 @@ import { unknownKey } from '../gateway/key-refusals.js';
 import type { TokenCache } from '../gateway/token-cache.js';
 import type { Secret } from '../core/secret.js';
 import { hashSecret } from '../management/secrets.js';
+import { askPassport } from './ask-passport.js';
 import { AddressList, clientAddress, isRebound } from './client-address.js';
 import { readSignature, signatureFault, SIGV4, type SignatureFault } from './sigv4.js';
 
@@ -39,57 +41,32 @@ const PLAIN_BEARER = /^Bearer [\w.~+/=-]{1,512}$/;
 type Verified = (error: unknown, user?: Identity | false) => void;
 
 /**
- * Authentication by API key with passport-http-bearer. The strategy is run as passport runs it, on an object made from it
- * for each request, but without passport's patching of the request, and it sees the header alone: keys in a query or in
- * a body, which the strategy would take, would end up in logs.
+ * Authentication by API key with passport-http-bearer. The strategy sees a request of the key alone: it would also take a key
+ * from a query or a body, where keys end up in logs.
  * @returns a function that finds the key's token, or throws 401 `missing_api_key` or `invalid_api_key`.
  */
 export function createAuthenticate(credentials: TokenCache): Authenticate {
-  const strategy = new BearerStrategy((key: string, done: Verified) => {
-    const keyHash = hashSecret(key);
-    const known = credentials.peek(keyHash);
-    if (known !== undefined) {
-      done(null, { keyHash, credential: known });
-      return;
-    }
-    storeAnswers(() => credentials.findFresh(keyHash)).then(
-      (credential) => done(null, credential === undefined ? false : { keyHash, credential }),
-      (error: unknown) => done(error),
-    );
-  });
-
-  /** Made from the strategy, as passport makes one for each request; what passport would bind to it are its methods. */
-  class Attempt {
-    #identity: Identity | undefined;
-    #failure: Error | undefined;
-    #later: { resolve: (identity: Identity) => void; reject: (reason: Error) => void } | undefined;
-
-    success(identity: Identity): void {
-      this.#identity = identity;
-      this.#later?.resolve(identity);
-    }
-
-    fail(): void {
-      this.error(unknownKey());
-    }
-
-    error(failure: unknown): void {
-      this.#failure = failure instanceof Error ? failure : new Error(String(failure));
-      this.#later?.reject(this.#failure);
-    }
-
-    outcome(): Identity | Promise<Identity> {
-      if (this.#identity !== undefined) return this.#identity;
-      return new Promise((resolve, reject) => {
-        if (this.#failure !== undefined) reject(this.#failure);
-        else this.#later = { resolve, reject };
-      });
-    }
-  }
-  Object.setPrototypeOf(Attempt.prototype, strategy);
+  const keys = new passport.Passport();
+  keys.use(
+    'key',
+    new BearerStrategy((key: string, done: Verified) => {
+      const keyHash = hashSecret(key);
+      storeAnswers(() => credentials.find(keyHash)).then(
+        (credential) => done(null, credential === undefined ? false : { keyHash, credential }),
+        (error: unknown) => done(error),
+      );
+    }),
+  );
 
   /** The header that a connection sent last, and the hash of its key: callers send the same one again and again. */
   const recognized = new WeakMap<Socket, { readonly header: string; readonly keyHash: string }>();
+
+  const identify = async (key: string): Promise<Identity> => {
+    const alone = { headers: { authorization: `${BEARER}${key}` } };
+    const identity = await askPassport<Identity>(keys, 'key', alone);
+    if (identity === undefined) throw unknownKey();
+    return identity;
+  };
 
   return (req) => {
     const { authorization } = req.headers;
@@ -106,13 +83,12 @@ export function createAuthenticate(credentials: TokenCache): Authenticate {
         'No API key was sent. Send it as "Authorization: Bearer <key>".',
       );
     }
-    const attempt = new Attempt() as Attempt & Authenticating;
-    attempt.authenticate({ headers: { authorization: `Bearer ${key}` } });
-    const outcome = attempt.outcome();
-    if (authorization !== undefined && 'keyHash' in outcome) {
-      recognized.set(req.socket, { header: authorization, keyHash: outcome.keyHash });
-    }
-    return outcome;
+    return identify(key).then((identity) => {
+      if (authorization !== undefined) {
+        recognized.set(req.socket, { header: authorization, keyHash: identity.keyHash });
+      }
+      return identity;
+    });
   };
 }
 
@@ -157,7 +133,10 @@ export interface SignedCall {
 }
 
 /** Reads signatures as AWS's clients make them; `undefined` for an unsigned request. */
-export type ReadSigned = (req: IncomingMessage) => SignedCall | undefined;
+export type ReadSigned = (req: Addressed) => SignedCall | undefined;
+
+/** Express has the whole address where it shows its routes the rest of one. */
+type Addressed = IncomingMessage & { readonly originalUrl?: string };
 
 /** `keys`: the API keys that access key ids stand for. Each signs with itself as the secret. */
 export function createReadSigned(
@@ -182,7 +161,8 @@ export function createReadSigned(
       },
       prove: async (body) => {
         if (signature === undefined || key === undefined) throw unknownKey();
-        const request = { method: req.method ?? '', target: req.url ?? '/', headers: req.headers };
+        const { method = '', originalUrl: target = req.url ?? '/', headers } = req;
+        const request = { method, target, headers };
         const sha256 = (await sha256Of(body)).toString('hex');
         const fault = signatureFault(request, signature, sha256, key.reveal(), now());
         if (fault !== undefined) throw badSignature(FAULTS[fault]);
@@ -203,10 +183,6 @@ const FAULTS: Readonly<Record<SignatureFault, string>> = {
 
 function badSignature(message: string): GatewayError {
   return new GatewayError('invalid_signature', message);
-}
-
-interface Authenticating {
-  authenticate(req: Pick<IncomingMessage, 'headers'>): void;
 }
 
 /** Other headers in which clients send a key. */

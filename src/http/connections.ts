@@ -7,9 +7,15 @@ import {
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { GatewayError, systemCode } from '../core/errors.js';
+import type { Scope } from '../gateway/scope.js';
 import { Arrivals } from './arrivals.js';
-import { rawErrorReply } from './error-reply.js';
+import {
+  closeIdleBut,
+  nodesInside,
+  refuseToWait,
+  watchTimes,
+  type Inside,
+} from './nodes-inside.js';
 
 /** How long a connection that is idle at shutdown may bring one more request, which may already be on its way. */
 const MAX_GRACE_MS = 1_000;
@@ -32,35 +38,33 @@ interface OtherProtocol {
 export class PatientServer extends Server {
   readonly #sockets = new Set<Socket>();
   readonly #other: OtherProtocol | undefined;
+  readonly #inside: Inside;
   #isDraining = false;
   /** Idle connections stay open for a while. */
   #sparesIdle = false;
   #whenGone: (() => void) | undefined;
 
-  constructor(options: ServerOptions, serve: RequestListener, other?: OtherProtocol) {
+  constructor(
+    options: ServerOptions,
+    serve: RequestListener,
+    other?: OtherProtocol,
+    inside = nodesInside(),
+  ) {
     super(options, serve);
     this.#other = other;
-    const [nodes] = this.listeners('connection') as ((socket: Socket) => void)[];
-    this.removeAllListeners('connection');
-    const arrivals = new Arrivals((socket) => {
-      if (socket.destroyed) {
-        this.#forget(socket);
-        return;
-      }
-      // Node's own listeners come first, on the server as on the socket, also if the process that has handed it over listens:
-      // another protocol finds the one there with which Node lets go of it.
-      const earlier = socket.rawListeners('close') as (() => void)[];
-      socket.removeAllListeners('close');
-      if (nodes !== undefined) Reflect.apply(nodes, this, [socket]);
-      for (const listener of earlier) socket.on('close', listener);
-      socket.on('close', () => this.#forget(socket));
-    });
+    this.#inside = inside;
+    const begin = inside.servingOf(this);
+    const arrivals =
+      begin &&
+      new Arrivals((socket) => {
+        if (socket.destroyed) this.#forget(socket);
+        else begin(socket);
+      });
     this.on('connection', (socket) => {
       this.#sockets.add(socket);
-      arrivals.add(socket);
+      socket.on('close', () => this.#forget(socket));
+      arrivals?.add(socket);
     });
-    // Node looks at this where it accepts a connection, and has no other way to set it on a server of HTTP.
-    Object.assign(this, { pauseOnConnect: true });
   }
 
   #forget(socket: Socket): void {
@@ -75,8 +79,7 @@ export class PatientServer extends Server {
 
   /** Serves connections that another process accepts and passes on, instead of listening. */
   serveHandedOver(): void {
-    // What a server does once it listens: it starts to look for requests that take too long.
-    this.emit('listening');
+    watchTimes(this);
   }
 
   /** Serves a connection that another process has accepted. */
@@ -95,7 +98,7 @@ export class PatientServer extends Server {
     this.#sparesIdle = true;
     this.#other?.announceEnd();
     for (const socket of this.#sockets) {
-      const { reply } = workOn(socket);
+      const { reply } = this.#inside.workOn(socket);
       if (reply?.headersSent === false) reply.shouldKeepAlive = false;
     }
     const force = setTimeout(() => {
@@ -123,11 +126,9 @@ export class PatientServer extends Server {
   override closeIdleConnections(): void {
     if (this.#sparesIdle) return;
     if (this.#isDraining) this.#other?.close();
-    // Only Node knows which connections wait for a request, and it destroys those: these must not be told.
+    // Only Node knows which connections wait for a request.
     const unread = [...this.#sockets].filter((socket) => socket.writableLength > 0);
-    for (const socket of unread) socket.destroy = () => socket;
-    super.closeIdleConnections();
-    for (const socket of unread) Reflect.deleteProperty(socket, 'destroy');
+    closeIdleBut(unread, () => super.closeIdleConnections());
   }
 }
 
@@ -172,16 +173,6 @@ export async function closePort(
   return { ended };
 }
 
-/**
- * From now on the system lets one connection wait, and leaves the others to try again in a second. Of all that arrive in the
- * moment between the last look and the end of the port, it resets one.
- */
-function refuseToWait(server: NetServer): void {
-  // Node has no public way to change it.
-  const { _handle: handle } = server as { readonly _handle?: { listen?(backlog: number): number } };
-  handle?.listen?.(0);
-}
-
 /** How long a caller may take to read its reply, once that is ready. */
 const TAKE_WITHIN_MS = 60_000;
 
@@ -211,105 +202,14 @@ export function readOnForAWhile(req: IncomingMessage): void {
   req.on('close', () => clearTimeout(timer)).resume();
 }
 
-/** How long the last answer of a connection has to arrive. */
-const LAST_ANSWER_MS = 1_000;
-
-/**
- * Answers CONNECT like any other method that a path does not have, after the replies to the requests before it. Node assumes
- * that a tunnel begins and has let go of the connection, so it is closed here.
- */
-export function answerConnect(
-  req: IncomingMessage,
-  res: ServerResponse,
-  serve: (req: IncomingMessage, res: ServerResponse) => void,
-): void {
-  const { socket } = req;
-  // What arrives now was meant for the tunnel. It is read all the same: closing with unread data would reset the
-  // connection.
-  socket.on('error', () => socket.destroy()).resume();
-  const answer = (): void => {
-    const { reply } = workOn(socket);
-    if (reply !== undefined) {
-      reply.on('close', answer);
-      return;
-    }
-    if (!socket.writable) return;
-    res.shouldKeepAlive = false;
-    res.assignSocket(socket);
-    res.on('finish', () => endSoon(socket));
-    serve(req, res);
+/** Ends a request's scope when its caller leaves; returns a function that stops watching. */
+export function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse): () => void {
+  const onClose = (): void => {
+    if (!res.writableFinished) scope.end('client_gone');
   };
-  answer();
-}
-
-/** Connections on which nothing more can be read. Each further byte would be reported as one more error. */
-const unreadable = new WeakSet<Socket>();
-
-/**
- * Answers what is not a readable HTTP request, in the shape of every other error, and closes the connection. Replies to
- * earlier requests go first.
- */
-export function answerBadHttp(error: Error, socket: Socket): void {
-  if (unreadable.has(socket)) {
-    if (socket.readableEnded) socket.end();
-    return;
-  }
-  unreadable.add(socket);
-  const hasCome = arrivalOn(socket);
-  const answer = (): void => {
-    const { reply, request } = workOn(socket);
-    if (systemCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT' && hasCome()) {
-      unreadable.delete(socket);
-      return;
-    }
-    if (reply?.req.complete === true) {
-      reply.on('close', answer);
-      return;
-    }
-    const isGone = !socket.writable || systemCode(error) === 'ECONNRESET';
-    // A request may have been answered before all of it arrived.
-    const isAnswered = reply === undefined ? request?.complete === false : reply.headersSent;
-    if (isGone || isAnswered) socket.destroySoon();
-    else endWithError(socket, error);
-  };
-  answer();
-}
-
-/** Reports whether the request that a connection is waiting for, or for the rest of, has since arrived completely. */
-function arrivalOn(socket: Socket): () => boolean {
-  const { request: last } = workOn(socket);
-  if (last?.complete === false) return () => last.complete;
-  return () => {
-    const { request } = workOn(socket);
-    return request !== last && request?.complete === true;
-  };
-}
-
-/** What Node keeps on a socket under no public name, and checks itself before it answers unreadable requests. */
-interface WorkingSocket extends Socket {
-  readonly _httpMessage?: ServerResponse | null;
-  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
-}
-
-/** The reply that a connection is busy with, and the last request whose headers arrived. */
-function workOn({ _httpMessage: reply, parser }: WorkingSocket) {
-  return { reply: reply ?? undefined, request: parser?.incoming ?? undefined };
-}
-
-function endWithError(socket: Socket, error: Error): void {
-  const code = systemCode(error);
-  const reply =
-    code === 'HPE_HEADER_OVERFLOW'
-      ? new GatewayError('headers_too_large', 'The headers are too large.')
-      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? new GatewayError('request_timeout', 'The request did not arrive in time.')
-        : new GatewayError('invalid_request', 'The request is not valid HTTP.');
-  endSoon(socket, rawErrorReply(reply));
-}
-
-/** Ends a connection. A caller that never closes its own side would hold it forever. */
-function endSoon(socket: Socket, last = ''): void {
-  socket.end(last);
-  const timer = setTimeout(() => socket.destroy(), LAST_ANSWER_MS).unref();
-  socket.on('close', () => clearTimeout(timer));
+  res.on('close', onClose);
+  // A reply that queues behind another on its connection is not told when the connection closes.
+  const pipelinedOn = res.socket === null ? req.socket : undefined;
+  pipelinedOn?.on('close', onClose);
+  return () => pipelinedOn?.off('close', onClose);
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
   constants,
   createServer,
@@ -14,7 +14,8 @@ import type { Socket } from 'node:net';
 import type { ReadableOptions } from 'node:stream';
 import { systemCode } from '../core/errors.js';
 import { Chatter } from './chatter.js';
-import { holdHandle, Pacing, SMALL_BYTES } from './pacing.js';
+import { holdHandle, isBlocked, nodesInside } from './nodes-inside.js';
+import { Pacing, SMALL_BYTES } from './pacing.js';
 
 /** What an HTTP/2 connection begins with. To HTTP/1 it is a request that can never be made. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -131,11 +132,16 @@ export class Http2Connections {
   readonly #sessions = new Map<ServerHttp2Session, () => void>();
   #listening: NodeJS.Timeout | undefined;
 
-  constructor(timeouts: Http2Timeouts, serve: (req: IncomingMessage, res: ServerResponse) => void) {
+  constructor(
+    timeouts: Http2Timeouts,
+    serve: RequestListener,
+    request = Http2Request,
+    response = Http2Response,
+  ) {
     this.#timeouts = timeouts;
     this.#server = createServer({
-      Http2ServerRequest: Http2Request,
-      Http2ServerResponse: Http2Response,
+      Http2ServerRequest: request,
+      Http2ServerResponse: response,
       maxSessionInvalidFrames: MAX_INVALID_FRAMES,
       maxSessionMemory: SESSION_MEGABYTES,
       settings: {
@@ -160,7 +166,7 @@ export class Http2Connections {
 
   /** Takes a connection over from an HTTP/1 server whose parser stopped behind the preface; `rest` came after that. */
   take(socket: Socket, rest: Buffer): void {
-    letGo(socket);
+    nodesInside().letGo?.(socket);
     // A caller that ends its side is gone: HTTP/2 has its own way to say that a request is complete.
     socket.allowHalfOpen = false;
     socket.unshift(Buffer.concat([PREFACE, rest]));
@@ -265,23 +271,4 @@ export class Http2Connections {
       this.#listening = undefined;
     });
   }
-}
-
-/** Whether replies wait for their caller to read. */
-function isBlocked(socket: Socket): boolean {
-  const { _handle: handle } = socket as { _handle?: { readonly writeQueueSize: number } | null };
-  return handle?.writeQueueSize !== 0;
-}
-
-/** Makes Node's HTTP/1 server forget a connection, as if that had closed, and leaves the connection open. */
-function letGo(socket: Socket): void {
-  // Node has no other way to release its parser. Its listener was the first.
-  const [release] = socket.listeners('close');
-  if (release === undefined) return;
-  Reflect.apply(release, socket, []);
-  socket.off('close', release as () => void);
-  for (const event of ['data', 'end', 'drain', 'error', 'timeout', 'pause', 'resume']) {
-    socket.removeAllListeners(event);
-  }
-  socket.pause();
 }

@@ -6,6 +6,7 @@ import { GatewayError } from '../core/errors.js';
 import { storeAnswers } from '../gateway/admission.js';
 import { cookieNamed, SESSION_COOKIE } from '../operations/session-cookie.js';
 import { findLogin, type Login, type SessionDeps } from '../management/sessions.js';
+import { askPassport } from './ask-passport.js';
 
 /** Finds who is logged in; `undefined` for a caller without credentials. Throws 401 for wrong or expired ones. */
 export type FindLogin = (req: Request, res: Response) => Promise<Login | undefined>;
@@ -61,18 +62,9 @@ export function createFindLogin(deps: SessionDeps, byProxy?: FindLogin): FindLog
     const strategy = strategyFor(req);
     if (strategy !== 'access-token' && byProxy !== undefined) return byProxy(req, res);
     if (strategy === undefined) return Promise.resolve(undefined);
-    return new Promise((resolve, reject) => {
-      const done = (error: unknown, login?: Login | false | null): void => {
-        if (error !== null && error !== undefined) reject(asError(error));
-        else if (login === undefined || login === null || login === false) reject(notLoggedIn());
-        else resolve(login);
-      };
-      const handle = authenticator.authenticate(strategy, { session: false }, done) as (
-        req: Request,
-        res: Response,
-        next: (error: unknown) => void,
-      ) => void;
-      handle(req, res, done);
+    return askPassport<Login>(authenticator, strategy, req, res).then((login) => {
+      if (login === undefined) throw notLoggedIn();
+      return login;
     });
   };
 }
@@ -114,8 +106,4 @@ function notLoggedIn(): GatewayError {
     'unauthorized',
     'You are not logged in, or your login has expired; log in.',
   );
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -3,11 +3,10 @@ import express, { type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
 import { resolveModel } from '../core/model-names.js';
 import { listModels, type ListedModel } from '../gateway/listed-models.js';
-import { DIALECTS, ingressRoute } from '../ingress/index.js';
+import { DIALECTS } from '../ingress/index.js';
 import { allow } from './allow.js';
 import { callerOf } from './authentication.js';
 import { whenReady, type HealthDeps } from './health-routes.js';
-import { pathnameOf } from './pathname.js';
 import type { RerankRouteDeps } from './rerank-exchange.js';
 
 /** Below the name of a form, too: its clients ask where they rank. */
@@ -57,10 +56,6 @@ export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'rea
   const states = NIM_STATES.map((state) => `/v1/health/${state}`);
   const paths = [...list, ...one, ...INFO_PATHS, ...HEALTH_PATHS, XINFERENCE_AUTH_PATH, ...states];
   router.all(paths, allow('GET, HEAD'));
-  router.use((req, _res, next) => {
-    if (ingressRoute(pathnameOf(req)) !== undefined) allow('POST')(req);
-    next();
-  });
   return router;
 }
 

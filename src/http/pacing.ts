@@ -82,30 +82,3 @@ export class Pacing {
     turn.release?.();
   };
 }
-
-/** Stops reading a connection of HTTP/1. What Node asks of it meanwhile it does once it is released. */
-export function holdStream(socket: Socket): Act {
-  let isWanted = true;
-  socket.pause();
-  const later = (wanted: boolean) => (): Socket => {
-    isWanted = wanted;
-    return socket;
-  };
-  Object.assign(socket, { pause: later(false), resume: later(true) });
-  return () => {
-    Reflect.deleteProperty(socket, 'pause');
-    Reflect.deleteProperty(socket, 'resume');
-    if (isWanted) socket.resume();
-  };
-}
-
-/** Stops reading a connection that a session of HTTP/2 reads: it knows no way but that of the system. */
-export function holdHandle(socket: Socket): Act {
-  const { _handle: handle } = socket as {
-    _handle?: { readStop(): void; readStart(): void } | null;
-  };
-  handle?.readStop();
-  return () => {
-    if (!socket.destroyed) handle?.readStart();
-  };
-}

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, GatewayError } from '../core/errors.js';
 import { JsonFragment } from '../bytes/index.js';
 import type { RerankRequest } from '../core/rerank.js';
-import type { TokenPolicy } from '../core/token.js';
 import { judgeFresh, type Caller, type Identity } from '../gateway/admission.js';
 import { newId } from '../gateway/request-id.js';
 import type { Door } from '../gateway/door.js';
@@ -14,7 +13,7 @@ import {
   type GatewayDeps,
   type RerankReply,
 } from '../gateway/rerank.js';
-import { beforeEnd, createScope, type OwnedScope, type Scope } from '../gateway/scope.js';
+import { beforeEnd, createScope, type OwnedScope } from '../gateway/scope.js';
 import type { StartTrace } from '../gateway/trace-context.js';
 import { Trace } from '../gateway/trace.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
@@ -22,6 +21,7 @@ import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
 import type { ExplainedWire } from '../shapes/explained.js';
 import { callerOf, type Authenticate, type ReadSigned } from './authentication.js';
 import { tooLate, withJsonBody } from './body.js';
+import { endWithCaller } from './connections.js';
 import { addressBlock, clientAddress, type AddressList } from './client-address.js';
 import {
   checkRoom,
@@ -34,6 +34,7 @@ import type { Load, Place } from './load.js';
 import { patienceOf, type Patience } from './patience.js';
 import { requestIdOf, traceparentOf } from './request-id.js';
 import type { ReplyBatches } from './reply-batches.js';
+import { Asked, tagOf } from './rerank-asked.js';
 import { readRerank } from './rerank-reading.js';
 import {
   clockAt,
@@ -62,27 +63,10 @@ export interface RerankRouteDeps extends ExplainRouteDeps {
 }
 
 /**
- * A rerank request in any dialect, from the socket to the last byte; every failure is answered, and everything is observed
- * once.
+ * A rerank request in any dialect between its socket and the last byte of its reply, with what has become known of it. Every
+ * failure is answered, and everything is observed once.
  */
-export function handleRerank(
-  deps: RerankRouteDeps,
-  req: IncomingMessage,
-  res: ServerResponse,
-  route: IngressRoute,
-): Promise<void> {
-  return new RerankExchange(deps, req, res, route).serve();
-}
-
-/** A request with what its model depends on: the key may get another default while it is being admitted. */
-interface Asked {
-  readonly caller: Caller;
-  readonly parsed: ParsedRerank;
-  readonly modelBy: (policy: TokenPolicy) => string | undefined;
-}
-
-/** One request between its socket and its reply, with what has become known of it. */
-class RerankExchange {
+export class RerankExchange {
   readonly #deps: RerankRouteDeps;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
@@ -148,9 +132,10 @@ class RerankExchange {
   async #answer(caller: Caller, body: Buffer, explaining: Explaining | undefined): Promise<void> {
     // Nearly always read at once; a needless await would cost each request a turn of the event loop.
     const reading = this.#read(caller, body);
-    const asked = this.#ask(caller, 'then' in reading ? await reading : reading);
+    const parsed = 'then' in reading ? await reading : reading;
+    const asked = new Asked(caller, parsed, this.#deps.defaultModel);
     // The key may have been given a default since it was read.
-    if (isWithoutModel(asked)) await this.#judgeFresh(caller);
+    if (asked.model === undefined) await this.#judgeFresh(caller);
     if (explaining !== undefined) await this.#explain(explaining, asked);
     if (explaining === 'only') this.#send(new JsonFragment(JSON.stringify(this.#explanation)));
     else await this.#rank(asked);
@@ -238,13 +223,6 @@ class RerankExchange {
     });
   }
 
-  /** The request with its model, or the default that the key and the gateway have for one without. */
-  #ask(caller: Caller, parsed: ParsedRerank): Asked {
-    const modelBy = ({ defaultModel }: TokenPolicy) =>
-      parsed.model ?? defaultModel ?? this.#deps.defaultModel;
-    return { caller, parsed, modelBy };
-  }
-
   async #explain(explaining: Explaining, asked: Asked): Promise<void> {
     const dialect = this.#dialect;
     checkRoom(explaining, dialect);
@@ -295,10 +273,8 @@ class RerankExchange {
     });
   }
 
-  /** The request with its model, by the key's policy in force. */
-  #requestOf({ caller, parsed, modelBy }: Asked): RerankRequest {
-    this.#request = withModel(parsed, modelBy(caller.credential.token.policy));
-    return this.#request;
+  #requestOf(asked: Asked): RerankRequest {
+    return (this.#request = asked.request());
   }
 
   #send(body: JsonFragment, headers?: Readonly<Record<string, string>>): void {
@@ -328,38 +304,4 @@ class RerankExchange {
   #judgeFresh(caller: Caller): Promise<void> {
     return beforeEnd(this.#scope, judgeFresh(this.#deps.gateway, caller));
   }
-}
-
-/** Ends a request's scope when its caller leaves; returns a function that stops watching. */
-function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse): () => void {
-  const onClose = (): void => {
-    if (!res.writableFinished) scope.end('client_gone');
-  };
-  res.on('close', onClose);
-  // A reply that queues behind another on its connection is not told when the connection closes.
-  const pipelinedOn = res.socket === null ? req.socket : undefined;
-  pipelinedOn?.on('close', onClose);
-  return () => pipelinedOn?.off('close', onClose);
-}
-
-function isWithoutModel({ caller, modelBy }: Asked): boolean {
-  return modelBy(caller.credential.token.policy) === undefined;
-}
-
-function withModel(parsed: ParsedRerank, model: string | undefined): RerankRequest {
-  if (model === undefined) {
-    throw new GatewayError(
-      'invalid_request',
-      'model is required: neither the key nor the gateway has a default.',
-      { param: 'model' },
-    );
-  }
-  const { query, documents, topN, returnDocuments, options } = parsed;
-  return { model, query, documents, topN, returnDocuments, options };
-}
-
-function tagOf({ headers }: IncomingMessage): string | undefined {
-  const header = headers['x-rerank-tag'];
-  const tag = (Array.isArray(header) ? header[0] : header)?.trim();
-  return tag === '' ? undefined : tag;
 }

@@ -84,6 +84,13 @@ function guestsAt(path: string): readonly IngressDialect[] {
   return DIALECTS.filter(({ guestPaths }) => guestPaths?.includes(path) === true);
 }
 
+const ANY_PATH = [SHARED_PATH, ...OWN_PATHS.map(({ pattern }) => pattern)]
+  .map(({ source }) => source.slice(1, -1).replaceAll(/\(\?<\w+>/g, '(?:'))
+  .join('|');
+const ANY_NAME = [...BY_ID.keys()].join('|');
+/** Matches every path for rerank requests. It also matches some below a dialect's name that `ingressRoute` does not know. */
+export const RERANK_PATHS = new RegExp(String.raw`^(?:\/+(?:${ANY_NAME}))??(?:${ANY_PATH})$`, 'i');
+
 /** The dialects of a path; `undefined` if the path is not for rerank requests. */
 export function ingressRoute(pathname: string): IngressRoute | undefined {
   if (COMMON_PATHS.has(pathname) || SHARED_PATH.test(pathname)) return SHARED;

@@ -1,0 +1,206 @@
+import { IncomingMessage, Server, ServerResponse, type RequestListener } from 'node:http';
+import { Server as NetServer, Socket } from 'node:net';
+import type { Express } from 'express';
+
+/**
+ * What the server relies on that Node does not document. `nodesInside` tries it once at the start; a version of Node that works
+ * in another way gets the plain way instead. `npm run test:nodes` tries it on each version of Node that is supported.
+ */
+export interface Inside {
+  /**
+   * The app for requests and responses of these classes. They are born with the prototypes that Express sets on each; to change
+   * them takes away what the engine has learned of their shape. CPU without it: 2.10 × with 10 documents, 1.66 × with 100
+   * (prose). HTTP/2 has no other way: Express knows the classes of HTTP/1 alone.
+   */
+  readonly bornFor: (app: Express, request: Class, response: Class) => RequestListener;
+  /**
+   * What a connection is busy with. Errors of a connection are answered behind the replies to earlier requests, and the replies
+   * under way when the server stops say that they are the last.
+   */
+  readonly workOn: (socket: Socket) => Work;
+  /**
+   * Takes over a server's connections: what it returns begins to serve one, which may be later. Connections that come together
+   * are all accepted before the first is served (see `Arrivals`).
+   */
+  readonly servingOf: (server: NetServer) => ((socket: Socket) => void) | undefined;
+  /**
+   * Makes the server forget a connection as if it had closed, and leaves it open: another protocol takes it over. Without it,
+   * HTTP/2 is not served.
+   */
+  readonly letGo: ((socket: Socket) => void) | undefined;
+}
+
+interface Class {
+  readonly prototype: object;
+}
+
+/** The reply that a connection is busy with, and the last request whose head has arrived. */
+export interface Work {
+  readonly reply: ServerResponse | undefined;
+  readonly request: IncomingMessage | undefined;
+}
+
+/** The ways that are left without Node's inside. */
+export const PLAIN: Inside = {
+  bornFor: (app) => app,
+  workOn: () => ({ reply: undefined, request: undefined }),
+  servingOf: () => undefined,
+  letGo: undefined,
+};
+
+let found: Inside | undefined;
+
+/** What works in this version of Node. */
+export function nodesInside(): Inside {
+  found ??= tried();
+  return found;
+}
+
+/** Serves one request from memory, and looks whether everything is where it is expected; takes about a millisecond. */
+function tried(): Inside {
+  class Request extends IncomingMessage {}
+  class Response extends ServerResponse<Request> {}
+  const server = new Server({ IncomingMessage: Request, ServerResponse: Response });
+  const seen: { req?: Request; res?: Response } = {};
+  server.on('request', (req, res) => Object.assign(seen, { req, res }));
+  const socket = new Socket();
+  const serve = servingOf(server);
+  serve?.(socket);
+  socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n'));
+  const { req, res } = seen;
+  const { reply, request } = workOn(socket);
+  // What comes of them does not count.
+  for (const made of [req, res, socket]) made?.on('error', () => undefined).destroy();
+  const idle = new Socket();
+  serve?.(idle);
+  letGo(idle);
+  const isForgotten = 'parser' in idle && idle.parser === null;
+  const isBorn = req instanceof Request && res instanceof Response;
+  const isServed = req !== undefined && res !== undefined;
+  return {
+    bornFor: isBorn ? bornFor : PLAIN.bornFor,
+    workOn: isServed && reply === res && request === req ? workOn : PLAIN.workOn,
+    servingOf: isServed ? servingOf : PLAIN.servingOf,
+    letGo: isServed && isForgotten ? letGo : PLAIN.letGo,
+  };
+}
+
+function bornFor(app: Express, request: Class, response: Class): RequestListener {
+  const twin = Object.create(app, {
+    request: { value: standIn(request, app.request) },
+    response: { value: standIn(response, app.response) },
+  }) as { handle: RequestListener };
+  // The app itself, when called, would handle the request as its own.
+  return (req, res) => twin.handle(req, res);
+}
+
+/** The prototype of a class, with a copy of Express's methods between it and what it extends. */
+function standIn({ prototype }: Class, expressOwn: object): object {
+  const methods = Object.getPrototypeOf(expressOwn) as object;
+  const base = Object.getPrototypeOf(prototype) as object;
+  Object.setPrototypeOf(
+    prototype,
+    Object.create(base, Object.getOwnPropertyDescriptors(methods)) as object,
+  );
+  return Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(expressOwn));
+}
+
+/** Node checks the same before it answers what is not HTTP. */
+interface WorkingSocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null;
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+}
+
+function workOn({ _httpMessage: reply, parser }: WorkingSocket): Work {
+  return { reply: reply ?? undefined, request: parser?.incoming ?? undefined };
+}
+
+function servingOf(server: NetServer): ((socket: Socket) => void) | undefined {
+  const [nodes, ...others] = server.listeners('connection') as ((socket: Socket) => void)[];
+  if (nodes === undefined || others.length > 0) return undefined;
+  server.removeAllListeners('connection');
+  // Node looks at this where it accepts a connection, and has no other way to set it on a server of HTTP.
+  Object.assign(server, { pauseOnConnect: true });
+  return (socket) => {
+    // Node's own listeners come first, also if the process that has handed it over listens: `letGo` finds the one there.
+    const earlier = socket.rawListeners('close') as (() => void)[];
+    socket.removeAllListeners('close');
+    Reflect.apply(nodes, server, [socket]);
+    for (const listener of earlier) socket.on('close', listener);
+  };
+}
+
+function letGo(socket: Socket): void {
+  const [release] = socket.listeners('close');
+  if (release === undefined) return;
+  Reflect.apply(release, socket, []);
+  socket.off('close', release as () => void);
+  for (const event of ['data', 'end', 'drain', 'error', 'timeout', 'pause', 'resume']) {
+    socket.removeAllListeners(event);
+  }
+  socket.pause();
+}
+
+/**
+ * Makes a server look for requests that take too long, as it does once it listens. Those that another process accepts for it
+ * are closed like others.
+ */
+export function watchTimes(server: Server): void {
+  server.emit('listening');
+}
+
+/** What a server closes of its idle connections, without these: Node destroys them, whatever they still have to send. */
+export function closeIdleBut(unread: readonly Socket[], closeIdle: () => void): void {
+  for (const socket of unread) socket.destroy = () => socket;
+  closeIdle();
+  for (const socket of unread) Reflect.deleteProperty(socket, 'destroy');
+}
+
+/**
+ * From now on the system lets one connection wait, and leaves the others to try again in a second. Of all that arrive in the
+ * moment between the last look and the end of the port, it resets one.
+ */
+export function refuseToWait(server: NetServer): void {
+  handleOf(server)?.listen?.(0);
+}
+
+/** Stops reading a connection of HTTP/1. What Node asks of it meanwhile it does once it is released. */
+export function holdStream(socket: Socket): () => void {
+  let isWanted = true;
+  socket.pause();
+  const later = (wanted: boolean) => (): Socket => {
+    isWanted = wanted;
+    return socket;
+  };
+  Object.assign(socket, { pause: later(false), resume: later(true) });
+  return () => {
+    Reflect.deleteProperty(socket, 'pause');
+    Reflect.deleteProperty(socket, 'resume');
+    if (isWanted) socket.resume();
+  };
+}
+
+/** Stops reading a connection that a session of HTTP/2 reads: it knows no way but that of the system. */
+export function holdHandle(socket: Socket): () => void {
+  const handle = handleOf(socket);
+  handle?.readStop?.();
+  return () => {
+    if (!socket.destroyed) handle?.readStart?.();
+  };
+}
+
+/** Whether a session of HTTP/2 has replies that wait for their caller to read. */
+export function isBlocked(socket: Socket): boolean {
+  return handleOf(socket)?.writeQueueSize !== 0;
+}
+
+interface Handle {
+  listen?(backlog: number): number;
+  readStop?(): void;
+  readStart?(): void;
+  readonly writeQueueSize?: number;
+}
+
+function handleOf(owner: object): Handle | undefined {
+  return (owner as { readonly _handle?: Handle | null })._handle ?? undefined;
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import express from 'express';
+import request from 'supertest';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { startUpstream, type TestUpstream } from '../support/upstream.js';
+
+const ask = { model: 'moon', query: 'Which planet?', documents: ['Mars', 'Saturn'] };
+
+describe('the app without its server', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+  let key: string;
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    gateway = await startGateway({
+      channels: [
+        {
+          name: 'c',
+          provider: 'cohere',
+          base_url: upstream.url,
+          credentials: { apiKey: 'up-secret' },
+          models: { moon: 'rerank-v4.0-pro' },
+        },
+      ],
+    });
+    ({ key } = await gateway.createKey());
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+
+  it.each(['/v1/rerank', '/v2/rerank', '/jina/v1/rerank', '//rerank/'])(
+    'ranks at %s',
+    async (path) => {
+      const { status, headers, body }: request.Response = await request(gateway.app.http)
+        .post(path)
+        .set('authorization', `Bearer ${key}`)
+        .set('x-request-id', 'mine')
+        .send(ask);
+
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ model: 'moon', results: [{ index: 0 }, { index: 1 }] });
+      expect(headers).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': 'mine',
+        'x-oneapi-request-id': 'mine',
+      });
+      // What helmet adds elsewhere costs more than it is worth here.
+      expect(headers).not.toHaveProperty('x-frame-options');
+      expect(gateway.log.at(-1)).toContain(
+        '"requestId":"mine","method":"POST","route":"/v1/rerank"',
+      );
+    },
+  );
+
+  it('refuses who brings no key, or an unknown one, in the dialect’s form', async () => {
+    const nobody = await request(gateway.app.http).post('/v1/rerank').send(ask);
+    const stranger = await request(gateway.app.http)
+      .post('/voyage/v1/rerank')
+      .set('authorization', 'Bearer sk-unknown')
+      .send(ask);
+
+    expect(nobody.status).toBe(401);
+    expect(nobody.body).toMatchObject({ error: { code: 'missing_api_key' } });
+    expect(nobody.headers).toMatchObject({ 'www-authenticate': 'Bearer realm="rerank"' });
+    expect(stranger.status).toBe(401);
+    expect(stranger.body).toHaveProperty('detail');
+  });
+
+  it.each(['get', 'put', 'delete', 'options', 'head'] as const)(
+    'refuses to %s where it ranks, and says how to',
+    async (method) => {
+      const { status, headers } = await request(gateway.app.http)[method]('/v2/rerank');
+
+      expect(status).toBe(405);
+      expect(headers).toMatchObject({ allow: 'POST', 'x-frame-options': 'SAMEORIGIN' });
+    },
+  );
+
+  it('has nothing at a path below the name of a form that has none of that kind', async () => {
+    const { status, body }: request.Response = await request(gateway.app.http)
+      .post('/voyage/v1/score')
+      .send(ask);
+
+    expect(status).toBe(404);
+    expect(body).toMatchObject({
+      error: { message: 'There is nothing at POST /voyage/v1/score.' },
+    });
+  });
+
+  it('may be mounted below a path of another app', async () => {
+    const outer = express().use('/gateway', gateway.app.http);
+    const ranked = await request(outer)
+      .post('/gateway/v1/rerank')
+      .set('authorization', `Bearer ${key}`)
+      .send(ask);
+    const healthy = await request(outer).get('/gateway/healthz');
+
+    expect(ranked.status).toBe(200);
+    expect(ranked.body).toHaveProperty('results.1.index', 1);
+    expect(healthy.status).toBe(200);
+  });
+});
