@@ -2,6 +2,13 @@ import js from '@eslint/js';
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
+const NAMED_EXPORTS = {
+  selector: 'ExportDefaultDeclaration',
+  message: 'Named exports only: one name for one thing everywhere.',
+};
+const INSIDE =
+  'What Node does not document belongs in nodes-inside.ts, which tries it at the start.';
+
 export default tseslint.config(
   // AssemblyScript has its own compiler, which is strict.
   {
@@ -22,13 +29,7 @@ export default tseslint.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
-      'no-restricted-syntax': [
-        'error',
-        {
-          selector: 'ExportDefaultDeclaration',
-          message: 'Named exports only: one name for one thing everywhere.',
-        },
-      ],
+      'no-restricted-syntax': ['error', NAMED_EXPORTS],
     },
   },
   {
@@ -53,6 +54,22 @@ export default tseslint.config(
         { object: 'Date', property: 'now', message: 'Rules take `now` as an argument.' },
         { object: 'Math', property: 'random', message: 'Rules take `random` as an argument.' },
         { object: 'process', property: 'env', message: 'Rules do not read the environment.' },
+      ],
+    },
+  },
+  {
+    files: ['src/{http,gateway,process,assembly}/**/*.ts'],
+    ignores: ['src/{http,gateway/transport}/nodes-inside.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        NAMED_EXPORTS,
+        {
+          selector: 'Identifier[name=/^_[a-z]+[A-Z]|^_(handle|events|write|writev|read)$/]',
+          message: INSIDE,
+        },
+        { selector: 'Identifier[name="setPrototypeOf"]', message: INSIDE },
+        { selector: 'CallExpression[callee.property.name=/^(rawL|l)isteners$/]', message: INSIDE },
       ],
     },
   },
