@@ -34,15 +34,15 @@ describe('the app without its server', () => {
   it.each(['/v1/rerank', '/v2/rerank', '/jina/v1/rerank', '//rerank/'])(
     'ranks at %s',
     async (path) => {
-      const { status, headers, body }: request.Response = await request(gateway.app.http)
+      const reply = await request(gateway.app.http)
         .post(path)
         .set('authorization', `Bearer ${key}`)
         .set('x-request-id', 'mine')
         .send(ask);
 
-      expect(status).toBe(200);
-      expect(body).toMatchObject({ model: 'moon', results: [{ index: 0 }, { index: 1 }] });
-      expect(headers).toMatchObject({
+      expect(reply.status).toBe(200);
+      expect(reply.body).toMatchObject({ model: 'moon', results: [{ index: 0 }, { index: 1 }] });
+      expect(reply.headers).toMatchObject({
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-store',
         'x-content-type-options': 'nosniff',
@@ -50,7 +50,7 @@ describe('the app without its server', () => {
         'x-oneapi-request-id': 'mine',
       });
       // What helmet adds elsewhere costs more than it is worth here.
-      expect(headers).not.toHaveProperty('x-frame-options');
+      expect(reply.headers).not.toHaveProperty('x-frame-options');
       expect(gateway.log.at(-1)).toContain(
         '"requestId":"mine","method":"POST","route":"/v1/rerank"',
       );
@@ -82,12 +82,10 @@ describe('the app without its server', () => {
   );
 
   it('has nothing at a path below the name of a form that has none of that kind', async () => {
-    const { status, body }: request.Response = await request(gateway.app.http)
-      .post('/voyage/v1/score')
-      .send(ask);
+    const reply = await request(gateway.app.http).post('/voyage/v1/score').send(ask);
 
-    expect(status).toBe(404);
-    expect(body).toMatchObject({
+    expect(reply.status).toBe(404);
+    expect(reply.body).toMatchObject({
       error: { message: 'There is nothing at POST /voyage/v1/score.' },
     });
   });
