@@ -183,7 +183,7 @@ function readDespiteFailedWrites(socket: Socket): void {
 let isBelow: boolean | undefined;
 
 /** Whether this version of Node writes by what a socket has below; if not, a failed write ends its connection. */
-export function canWriteBelow(): boolean {
+function canWriteBelow(): boolean {
   isBelow ??= writesBelow(new Socket());
   return isBelow;
 }
