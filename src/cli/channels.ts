@@ -299,7 +299,8 @@ async function resolveChannels(session: Session, given: readonly string[]): Prom
 }
 
 /** The channel with this name, or else with this id. */
-async function resolveChannel({ client }: Session, given = ''): Promise<ChannelWire> {
+/** The channel that is meant, by id or by name. */
+export async function resolveChannel({ client }: Session, given = ''): Promise<ChannelWire> {
   const named = (await listChannels(client, { keyword: given })).find(({ name }) => name === given);
   if (named !== undefined) return named;
   if (/^\d{1,15}$/.test(given)) return client.call('getChannel', { params: { id: Number(given) } });

@@ -10,6 +10,7 @@ import { BREAKDOWN_GROUPS, type BreakdownGroup } from '../management/usage-break
 import type { BreakdownRowWire } from '../shapes/stats.js';
 import { namedUser, seesAll, self } from './accounts.js';
 import { UsageError } from './errors.js';
+import { addReconcileCommand } from './reconcile.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, moment, table } from './text.js';
 import { past } from './values.js';
@@ -39,7 +40,7 @@ const SUMS = ['requests', 'failed', 'documents', 'tokens', 'quota'] as const;
 
 export function addSpendCommand(program: Command, io: CliIo): void {
   const choices = [...BREAKDOWN_GROUPS];
-  program
+  const spend = program
     .command('spend')
     .description('add up who spent what, across all gateways')
     .addOption(new Option('--by <what>', 'a row for each').choices(choices).default('user'))
@@ -68,6 +69,7 @@ export function addSpendCommand(program: Command, io: CliIo): void {
         return run(session, options, io.now());
       }),
     );
+  addReconcileCommand(spend, io, spanOf);
 }
 
 async function showForecast(

@@ -25,6 +25,8 @@ export type BreakdownGroup = (typeof BREAKDOWN_GROUPS)[number];
 export interface BreakdownQuery extends Span {
   readonly by: readonly BreakdownGroup[];
   readonly owner?: number;
+  /** What this channel answered alone. */
+  readonly channelId?: number;
   /** The label to group by, such as `team`; with a value, as `team=search`, only what has that value counts. */
   readonly label?: string;
   /** Whose days and months they are, if they are listed by day or month; UTC unless given. */
@@ -66,7 +68,16 @@ interface Group {
  */
 export async function usageBreakdown(
   deps: StatsDeps,
-  { by, owner, most = MAX_ROWS, named = true, timeZone = 'UTC', label, ...asked }: BreakdownQuery,
+  {
+    by,
+    owner,
+    most = MAX_ROWS,
+    named = true,
+    timeZone = 'UTC',
+    label,
+    channelId,
+    ...asked
+  }: BreakdownQuery,
 ): Promise<UsageBreakdown> {
   const step = by.includes('day') ? 'day' : by.includes('month') ? 'month' : undefined;
   const edges = step === undefined ? [asked.fromMs] : edgesOf(step, asked, timeZone);
@@ -77,6 +88,7 @@ export async function usageBreakdown(
   const total = newTally();
   const add = (row: StatsRow, startMs: number): void => {
     const about = readSpendKey(row.key);
+    if (channelId !== undefined && about.channelId !== channelId) return;
     const labelled = labelOf?.(about.tokenId, row.owner);
     if (value !== undefined && labelled !== value) return;
     const of = spendOf({ ...row, ...about, startMs, labelled, monthOf }, by);
@@ -93,7 +105,10 @@ export async function usageBreakdown(
       owner,
       edges,
       byHour: by.includes('hour'),
-      together: value === undefined && by.every((group) => group === 'day' || group === 'month'),
+      together:
+        value === undefined &&
+        channelId === undefined &&
+        by.every((group) => group === 'day' || group === 'month'),
     },
     add,
   );

@@ -105,7 +105,7 @@ const ownSeries = defineOperation({
 const BREAKDOWN_QUERY = shape({
   ...SPAN,
   by: choice(...BREAKDOWN_GROUPS).default('user'),
-  ...partial({ then: choice(...BREAKDOWN_GROUPS), user_id: ID, label: OF_LABEL }),
+  ...partial({ then: choice(...BREAKDOWN_GROUPS), user_id: ID, channel_id: ID, label: OF_LABEL }),
   time_zone: TIME_ZONE,
   format: FORMAT,
 });
@@ -186,7 +186,8 @@ function seriesQueryOf(query: SeriesQuery) {
 
 async function breakdownOf(
   deps: StatsDeps,
-  query: BreakdownQuery,
+  query: Omit<BreakdownQuery, 'user_id' | 'channel_id'> &
+    Pick<Partial<BreakdownQuery>, 'channel_id'>,
   owner: number | undefined,
 ): Promise<BreakdownWire | FileReply> {
   const { by, then, format, label, time_zone: timeZone } = query;
@@ -202,7 +203,7 @@ async function breakdownOf(
     await usageBreakdown(deps, {
       ...spanOf(query, maxDays),
       ...{ by: groups, timeZone },
-      ...present({ owner, label }),
+      ...present({ owner, label, channelId: query.channel_id }),
     }),
   );
   if (format === 'json') return found;

@@ -427,6 +427,41 @@ describe('the command line', () => {
       });
     });
 
+    it('are compared with an invoice, day by day or by the names of its models', async () => {
+      await run(['channels', 'create', '--name', 'eu', ...HOSTED, '--api-key', 'env:KEY']);
+      const tally = newTally();
+      count(tally, { requests: 2, searchUnits: 3, quota: 750_000 }, 5);
+      const additions = [1, 2].flatMap((date) =>
+        [1, 7].map((channelId) => {
+          const key = `[1,"rerank-v3.5",${channelId},"cohere",0]`;
+          const row = { atMs: Date.UTC(2026, 9, date), owner: 1, key, otherKey: key, tally };
+          return { ...row, rollup: 'spend_day' as const, expiresMs: NOW * 2 };
+        }),
+      );
+      await store.addStats({ writer: 'w', serial: 1, nowMs: NOW, maxRows: 9, additions });
+      const invoice = join(folder, 'invoice.csv');
+      const against = async (text: string, ...more: string[]): Promise<Run> => {
+        writeFileSync(invoice, text);
+        const options = ['--channel', 'eu', '--month', '2026-10', ...more];
+        return run(['spend', 'reconcile', invoice, ...options]);
+      };
+
+      const days = 'date,amount\n2026-10-01,1.50\n2026-10-02,1.52\n2026-11-01,9\n';
+      const near = await against(days);
+      expect([near.code, near.out]).toEqual([
+        0,
+        expect.stringMatching(/2026-10-02 +1.5 +1.52 +-0.02/),
+      ]);
+      const exact = await against(days, '--tolerance', '0');
+      expect([exact.code, exact.error]).toEqual([1, expect.stringContaining('dollars by -0.02')]);
+      const models = await against('model;search units\nrerank-v3.5;6\n');
+      expect([models.code, models.out]).toEqual([0, expect.stringMatching(/rerank-v3.5 +6 +6 +0/)]);
+      const other = await against('model;search units\nanother;6\n', '--json');
+      expect([other.code, other.out]).toEqual([0, expect.stringContaining('"another"')]);
+      expect((await against('date,amount\n1.10.2026,1\n')).error).toContain('Line 2');
+      expect((await run(['spend', 'reconcile', invoice, '--channel', 'eu'])).code).toBe(2);
+    });
+
     it('take secrets from the environment and standard input, and show none', async () => {
       env.UPSTREAM_KEY = 'secret from the environment';
       const readInput = () => Promise.resolve('secret from standard input\n');
