@@ -1,3 +1,5 @@
+import { flag, number, recordOf, text } from './records.js';
+
 /** An input of the playground that somebody keeps. */
 export interface Example {
   readonly id: number;
@@ -9,6 +11,24 @@ export interface Example {
 }
 
 export type NewExample = Omit<Example, 'id' | 'createdTime'> & { readonly content: string };
+
+/** An example as it is kept. */
+export interface StoredExample extends Example {
+  readonly content: string;
+}
+
+export const EXAMPLES = recordOf<StoredExample>('examples', {
+  id: number(),
+  userId: number('user'),
+  name: text('name'),
+  shared: flag('shared'),
+  createdTime: number('created'),
+  content: text('content'),
+});
+
+export function exampleOf({ content: _, ...example }: StoredExample): Example {
+  return example;
+}
 
 export interface ExampleStore {
   /** Keeps one more; `too_many` if the account already has `most` of them. */

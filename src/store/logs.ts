@@ -1,5 +1,6 @@
 import type { SummedMember, UsageMembers } from '../core/usage-members.js';
 import type { Page, Slice } from './page.js';
+import { json, maybe, number, recordOf, text } from './records.js';
 
 /** One admitted request. Amounts in units, durations in milliseconds. */
 export interface UsageEntry extends UsageMembers {
@@ -55,6 +56,23 @@ export interface RefusedEntry {
   /** How many more requests of the same address and code this entry stands for. */
   readonly repeated: number;
 }
+
+export const REFUSED_ENTRIES = recordOf<RefusedEntry>('refused_log', {
+  atMs: number(),
+  requestId: text(),
+  userId: maybe(number()),
+  tokenId: maybe(number()),
+  tokenName: maybe(text()),
+  model: maybe(text()),
+  outcome: text(),
+  status: number(),
+  message: text(),
+  address: maybe(text()),
+  node: text(),
+  documents: number(),
+  durationMs: number(),
+  repeated: number(),
+});
 
 /** An entry as a log lists it. Numbers grow with time, almost: what nodes write at the same moment may be mixed. */
 export type Logged<T> = T & { readonly id: number };
@@ -136,6 +154,22 @@ export interface AuditEntry {
   readonly changes?: readonly AuditChange[];
   readonly address: string | undefined;
 }
+
+type StoredAudit = {
+  readonly [K in keyof Required<AuditEntry>]: AuditEntry[K];
+};
+
+export const AUDIT_ENTRIES = recordOf<StoredAudit>('audit_log', {
+  atMs: number(),
+  actorId: maybe(number()),
+  actor: text(),
+  action: text(),
+  target: text(),
+  name: maybe(text()),
+  detail: json<AuditEntry['detail']>(undefined, {}),
+  changes: maybe(json<readonly AuditChange[]>(undefined, [])),
+  address: maybe(text()),
+});
 
 export interface AuditQuery extends LogSlice {
   readonly actorId?: number;

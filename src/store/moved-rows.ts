@@ -1,5 +1,5 @@
 import { Secret } from '../core/secret.js';
-import { MOVED_AT_ONCE } from './moving.js';
+import { MOVED_AT_ONCE, type MovedRow } from './moving.js';
 import { CredentialsLockedError } from './store.js';
 import type { Credentials } from './vault.js';
 
@@ -23,9 +23,11 @@ export function* inParts<T>(all: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < all.length; at += MOVED_AT_ONCE) yield all.slice(at, at + MOVED_AT_ONCE);
 }
 
-/** Rows of a newer release cannot be kept whole. */
-export function unknownMember(table: string, name: string): Error {
-  return new Error(
+/** Refuses a row of a newer release: it cannot be kept whole. */
+export function checkColumns(table: string, row: MovedRow, known: readonly string[]): void {
+  const name = Object.keys(row).find((column) => !known.includes(column));
+  if (name === undefined) return;
+  throw new Error(
     `This release does not know the member ${name} of ${table}: import with the release that made the export, or a newer one.`,
   );
 }

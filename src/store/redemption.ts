@@ -1,4 +1,5 @@
 import type { Page, Slice } from './page.js';
+import { number, recordOf, text } from './records.js';
 
 /** A code that can be turned into quota. Times are unix seconds; only the SHA-256 of the code is stored. */
 export interface RedemptionCode {
@@ -16,6 +17,40 @@ export interface RedemptionCode {
   readonly usedUserId: number;
   /** 0: never. */
   readonly expiredTime: number;
+}
+
+/** A code as it is kept. */
+export interface StoredCode extends RedemptionCode {
+  readonly codeHash: string;
+}
+
+export const CODES = recordOf<StoredCode>(
+  'codes',
+  {
+    id: number(),
+    name: text('name'),
+    batchId: text('batch'),
+    quota: number('quota'),
+    status: text<RedemptionCode['status']>('status'),
+    codeHash: text('hash'),
+    codeHint: text('hint'),
+    createdBy: number('creator'),
+    createdTime: number('created'),
+    redeemedTime: number('redeemed'),
+    usedUserId: number('user'),
+    expiredTime: number('expires'),
+  },
+  { name: 'name_key' },
+);
+
+export function codeOf({ codeHash: _, ...code }: StoredCode): RedemptionCode {
+  return code;
+}
+
+/** What is kept of a new code. */
+export function newStoredCode(code: NewRedemptionCode, nowMs: number): Omit<StoredCode, 'id'> {
+  const createdTime = Math.floor(nowMs / 1000);
+  return { ...code, status: 'enabled', createdTime, redeemedTime: 0, usedUserId: 0 };
 }
 
 export interface NewRedemptionCode {

@@ -1,3 +1,5 @@
+import { number, recordOf, text } from './records.js';
+
 /** A login by cookie, or an access token: only the hash of the secret is stored. */
 export interface Session {
   readonly idHash: string;
@@ -15,6 +17,19 @@ export interface Session {
   /** Who vouched for it, as `signOn` says; '' for a password. */
   readonly source: string;
 }
+
+export const SESSIONS = recordOf<Session>('sessions', {
+  idHash: text(),
+  userId: number(),
+  kind: text<Session['kind']>(),
+  createdAtMs: number(),
+  expiresAtMs: number(),
+  endsAtMs: number(),
+  usedAtMs: number(),
+  address: text(),
+  agent: text(),
+  source: text(),
+});
 
 /** Where a login is made from. */
 export type LoginOrigin = Pick<Session, 'address' | 'agent' | 'source'>;

@@ -5,12 +5,82 @@ import {
   type TokenPolicy,
   type TokenStatus,
 } from '../core/token.js';
+import type { Credential } from './admission.js';
 import type { QuotaChange } from './balance.js';
 import type { Order, OrderValues, Page, Slice } from './page.js';
+import { flag, json, maybe, number, recordOf, text } from './records.js';
+import { tokenVersion } from './version.js';
 
 /** Reads a stored policy: its JSON lacks undefined members, and those that the older release that wrote it did not know. */
 export function storedPolicy(text: string): TokenPolicy {
   return { ...OPEN_POLICY, ...(JSON.parse(text) as Partial<TokenPolicy>) };
+}
+
+/** A key as it is kept. */
+export interface StoredToken extends Omit<Token, 'budgetUse' | 'oldKeyUntilMs'> {
+  readonly keyHash: string;
+  readonly version: number;
+  readonly budgetSpent: number;
+  readonly budgetUntilMs: number;
+  readonly oldKeyHash: string | undefined;
+  readonly oldKeyUntilMs: number;
+}
+
+export const TOKENS = recordOf<StoredToken>(
+  'tokens',
+  {
+    id: number(),
+    userId: number(),
+    name: text('name'),
+    keyHash: text('hash'),
+    keyHint: text('hint'),
+    enabled: flag('enabled'),
+    createdTime: number('created'),
+    accessedTime: number('accessed'),
+    expiredTime: number('expires'),
+    remainQuota: number('remain'),
+    unlimitedQuota: flag('unlimited'),
+    usedQuota: number('used'),
+    version: number('version'),
+    policy: json('policy', OPEN_POLICY, storedPolicy),
+    budgetSpent: number('spent'),
+    budgetUntilMs: number('until'),
+    oldKeyHash: maybe(text('oldhash')),
+    oldKeyUntilMs: number('olduntil'),
+  },
+  { name: 'name_key' },
+);
+
+export function tokenOf(stored: StoredToken): Token {
+  const { keyHash: _, version: _version, oldKeyHash, oldKeyUntilMs, ...others } = stored;
+  const { budgetSpent: spent, budgetUntilMs: untilMs, ...token } = others;
+  return {
+    ...{ ...token, budgetUse: { spent, untilMs } },
+    ...(oldKeyHash === undefined ? {} : { oldKeyUntilMs }),
+  };
+}
+
+/** What a key leads to: the current one unless another is given; `undefined` if the token has a different one. */
+export function credentialOf(
+  stored: StoredToken,
+  userEnabled: boolean,
+  keyHash = stored.keyHash,
+): Credential | undefined {
+  const isOld = stored.oldKeyHash === keyHash;
+  if (stored.keyHash !== keyHash && !isOld) return undefined;
+  return {
+    ...{ token: tokenOf(stored), version: stored.version, keyHash, userEnabled },
+    ...(isOld ? { endsAtMs: stored.oldKeyUntilMs } : {}),
+  };
+}
+
+/** What is kept of a new key. */
+export function newStoredToken(token: NewToken, nowMs: number): Omit<StoredToken, 'id'> {
+  return {
+    ...{ ...token, createdTime: Math.floor(nowMs / 1000), accessedTime: 0, usedQuota: 0 },
+    ...{ version: tokenVersion(), budgetSpent: 0, budgetUntilMs: 0 },
+    ...{ oldKeyHash: undefined, oldKeyUntilMs: 0 },
+  };
 }
 
 export interface NewToken {

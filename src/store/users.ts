@@ -1,7 +1,8 @@
-import type { BudgetUse } from '../core/budget.js';
+import { BUDGET_DEFAULTS, type BudgetPeriod, type BudgetUse } from '../core/budget.js';
 import type { AccountMembers } from '../core/labels.js';
 import type { QuotaChange } from './balance.js';
 import type { Order, OrderValues, Page, Slice } from './page.js';
+import { flag, maybe, number, recordOf, text } from './records.js';
 
 export type Role = 0 | 1 | 5 | 10 | 100;
 
@@ -21,6 +22,55 @@ export interface User extends AccountMembers {
   /** When somebody last logged in to it; 0: never. */
   readonly lastLoginTime: number;
   readonly budgetUse: BudgetUse;
+}
+
+/** An account as it is kept. */
+export interface StoredUser extends Omit<User, 'budgetUse'> {
+  readonly passwordHash: string;
+  readonly budgetSpent: number;
+  readonly budgetUntilMs: number;
+}
+
+export const USERS = recordOf<StoredUser>(
+  'users',
+  {
+    id: number('id'),
+    username: text('username'),
+    email: maybe(text('email'), ''),
+    displayName: text('display'),
+    passwordHash: text('password'),
+    role: number<Role>('role'),
+    enabled: flag('enabled'),
+    quota: number('quota'),
+    usedQuota: number('used'),
+    requestCount: number('requests'),
+    createdTime: number('created'),
+    lastLoginTime: number('login'),
+    budget: number('budget', BUDGET_DEFAULTS.budget),
+    budgetPeriod: text<BudgetPeriod>('period', BUDGET_DEFAULTS.budgetPeriod),
+    budgetTimeZone: text('zone', BUDGET_DEFAULTS.budgetTimeZone),
+    labels: text('labels'),
+    budgetSpent: number('spent'),
+    budgetUntilMs: number('until'),
+  },
+  { username: 'username_key', email: 'email_key', displayName: 'display_key' },
+);
+
+export function userOf({
+  passwordHash: _,
+  budgetSpent: spent,
+  budgetUntilMs: untilMs,
+  ...user
+}: StoredUser): User {
+  return { ...user, budgetUse: { spent, untilMs } };
+}
+
+/** What is kept of a new account. */
+export function newStoredUser(user: NewUser, nowMs: number): Omit<StoredUser, 'id'> {
+  return {
+    ...{ ...BUDGET_DEFAULTS, labels: '', ...user, createdTime: Math.floor(nowMs / 1000) },
+    ...{ lastLoginTime: 0, usedQuota: 0, requestCount: 0, budgetSpent: 0, budgetUntilMs: 0 },
+  };
 }
 
 export interface NewUser extends Partial<AccountMembers> {

@@ -1,11 +1,12 @@
 import { windowOf, type BudgetPeriod, type BudgetTerms } from '../../core/budget.js';
 import type { RateState } from '../../core/rate-limit.js';
 import type { Admission, AdmissionStore, AdmitRequest } from '../store.js';
+import { credentialOf } from '../tokens.js';
 import { AdmissionBatches, type Answered, type Asked } from './admission-batches.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { listOf, missingTokens, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
-import { credentialOf, pairOf, readTokens } from './token-records.js';
+import { pairOf, readTokens, storedTokenOf } from './token-records.js';
 
 type Refused = Extract<Admission, { kind: 'refused' }>;
 type RefusalReason = Exclude<Refused['reason'], 'rate' | BudgetRefused['reason']>;
@@ -155,19 +156,22 @@ function admissionOf(request: AdmitRequest, reply: Reply): Admission {
     return { kind: 'refused', reason: reply as RefusalReason };
   }
   const [kind, ...rest] = listOf(reply);
-  if (kind === 'stale') {
-    const [userEnabled, ...fields] = rest;
-    const credential = credentialOf(request, userEnabled === 1, fields, request.keyHash);
-    if (credential === undefined || request.nowMs >= (credential.endsAtMs ?? Infinity)) {
-      return { kind: 'refused', reason: 'unknown' };
-    }
-    return { kind: 'stale', credential };
-  }
+  if (kind === 'stale') return staleOr(request, rest);
   if (kind === 'token_budget' || kind === 'user_budget') return budgetRefusal(kind, request, rest);
   const [limit, remaining, resetMs, retryAfterMs] = rest.map(numberOf);
   const rate: RateState = { limit: limit ?? 0, remaining: remaining ?? 0, resetMs: resetMs ?? 0 };
   if (kind === 1) return { kind: 'admitted', rate };
   return { kind: 'refused', reason: 'rate', retryAfterMs: retryAfterMs ?? 1, rate };
+}
+
+/** The credential as it is now; unknown if the key no longer leads to it. */
+function staleOr(request: AdmitRequest, [userEnabled, fields]: readonly Reply[]): Admission {
+  const stored = storedTokenOf(request, fields);
+  const credential = stored && credentialOf(stored, userEnabled === 1, request.keyHash);
+  if (credential === undefined || request.nowMs >= (credential.endsAtMs ?? Infinity)) {
+    return { kind: 'refused', reason: 'unknown' };
+  }
+  return { kind: 'stale', credential };
 }
 
 function budgetRefusal(

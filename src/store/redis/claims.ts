@@ -1,10 +1,10 @@
 import { MAX_QUOTA } from '../../core/quota.js';
-import { codeRefusal } from '../redemption.js';
-import type { Redemption, RedemptionCode } from '../store.js';
+import { codeRefusal, CODES } from '../redemption.js';
+import type { Redemption } from '../store.js';
 import { change, fieldsOf, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { numberOf, run, SCRIPTS } from './scripts.js';
+import { run, SCRIPTS } from './scripts.js';
 
 /**
  * A code that has been taken and whose credit is not certain yet. It is stored with the time it was made, as
@@ -63,7 +63,7 @@ export function openClaims(connection: Connection, keys: Keys): Claims {
         ([holder, found], now) => {
           const fields = fieldsOf(found);
           if (holder !== String(codeId) || fields.hash === undefined) return { result: 'unknown' };
-          const code = codeOf(codeId, fields);
+          const code = CODES.fromFields(fields, { id: codeId });
           const last = { codeId, number: Number(fields.claim), userId, quota: code.quota };
           const refusal = codeRefusal(code, userId, now);
           if (refusal === 'used' && code.usedUserId === userId) return { result: last };
@@ -120,23 +120,4 @@ export function openClaims(connection: Connection, keys: Keys): Claims {
 
 function textOf({ codeId, number, userId, quota }: Claim): string {
   return [codeId, number, userId, quota].join(':');
-}
-
-/** A code from the fields of its record. */
-export function codeOf(id: number, fields: Readonly<Record<string, string>>): RedemptionCode {
-  const number = (name: string): number => numberOf(fields[name]);
-  return {
-    id,
-    name: String(fields.name),
-    batchId: fields.batch ?? '',
-    quota: number('quota'),
-    // Written from a status.
-    status: fields.status as RedemptionCode['status'],
-    codeHint: String(fields.hint),
-    createdBy: number('creator'),
-    createdTime: number('created'),
-    redeemedTime: number('redeemed'),
-    usedUserId: number('user'),
-    expiredTime: number('expires'),
-  };
 }

@@ -1,3 +1,4 @@
+import { exampleOf, EXAMPLES, type StoredExample } from '../examples.js';
 import type { Example, ExampleStore } from '../store.js';
 import { change, type Step } from './change.js';
 import type { Connection } from './connection.js';
@@ -11,55 +12,47 @@ export function openExamples(connection: Connection, keys: Keys): ExampleStore {
   const ownKey = (userId: number): string => `${keys.examples}:of:${userId}`;
   const sharedKey = `${keys.examples}:shared`;
 
-  async function read(id: number | string): Promise<Example | undefined> {
-    const [user, name, shared, created] = await answer(
-      client.hmget(recordKey(id), 'user', 'name', 'shared', 'created'),
-    );
-    if (user === undefined || user === null) return undefined;
-    return {
-      id: Number(id),
-      userId: Number(user),
-      name: name ?? '',
-      shared: shared === '1',
-      createdTime: Number(created),
-    };
+  const listed = EXAMPLES.fields.filter((name) => name !== 'content');
+
+  async function read(id: number, fields = EXAMPLES.fields): Promise<StoredExample | undefined> {
+    const texts = await answer(client.hmget(recordKey(id), ...fields));
+    const found = texts.flatMap((text, at) => (text === null ? [] : [[fields[at] ?? '', text]]));
+    return found.length === 0
+      ? undefined
+      : EXAMPLES.fromFields(Object.fromEntries(found) as Record<string, string>, { id });
   }
 
   return {
-    async addExample({ userId, name, shared, content }, most, nowMs) {
+    async addExample(example, most, nowMs) {
       const id = await answer(client.incr(`${keys.examples}:seq`));
-      const createdTime = Math.floor(nowMs / 1000);
-      const own = ownKey(userId);
+      const stored = { ...example, id, createdTime: Math.floor(nowMs / 1000) };
+      const own = ownKey(example.userId);
       return change<Example | 'too_many'>(connection, [['SCARD', own]], nowMs, ([count]) => {
         if (numberOf(count) >= most) return { result: 'too_many' };
-        const fields = ['user', userId, 'name', name, 'created', createdTime, 'content', content];
         const writes: Step[] = [
-          ['HSET', recordKey(id), 'shared', Number(shared), ...fields],
+          ['HSET', recordKey(id), ...EXAMPLES.toFields(stored)],
           ['SADD', own, id],
-          ...(shared ? [['SADD', sharedKey, id] as const] : []),
+          ...(example.shared ? [['SADD', sharedKey, id] as const] : []),
         ];
-        return { result: { id, userId, name, shared, createdTime }, writes };
+        return { result: exampleOf(stored), writes };
       });
     },
 
     async listExamples(userId) {
       const ids = await answer(client.sunion(ownKey(userId), sharedKey));
-      const found = await Promise.all(ids.map(read));
+      const found = await Promise.all(ids.map((id) => read(Number(id), listed)));
       return found
-        .filter((example) => example !== undefined)
+        .flatMap((stored) => (stored === undefined ? [] : [exampleOf(stored)]))
         .sort((one, other) => other.id - one.id);
     },
 
     async getExample(id) {
-      const [example, content] = await Promise.all([
-        read(id),
-        answer(client.hget(recordKey(id), 'content')),
-      ]);
-      return example === undefined || content === null ? undefined : { example, content };
+      const stored = await read(id);
+      return stored && { example: exampleOf(stored), content: stored.content };
     },
 
     async deleteExample(id) {
-      const example = await read(id);
+      const example = await read(id, listed);
       if (example === undefined) return false;
       const record = recordKey(id);
       return change(connection, [['EXISTS', record]], 0, ([found]) => ({

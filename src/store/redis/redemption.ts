@@ -1,4 +1,11 @@
-import { changedCode, isInvalid } from '../redemption.js';
+import {
+  changedCode,
+  codeOf,
+  CODES,
+  isInvalid,
+  newStoredCode,
+  type StoredCode,
+} from '../redemption.js';
 import type {
   CodeBatch,
   NewRedemptionCode,
@@ -8,7 +15,7 @@ import type {
   RedemptionUpdate,
 } from '../store.js';
 import { change, fieldsOf, type Step } from './change.js';
-import { codeOf, openClaims, type Claim, type Credit } from './claims.js';
+import { openClaims, type Claim, type Credit } from './claims.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { pageOf } from './listing.js';
@@ -31,13 +38,13 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
   ): Promise<number> {
     const looks = ids.map((id) => ['HGETALL', recordKey(id)] as const);
     return change(connection, looks, nowMs, (answers, now) => {
-      const removed = answers.map(fieldsOf).flatMap(({ hash, ...fields }, index) => {
-        const id = ids[index] ?? 0;
-        return hash !== undefined && may(codeOf(id, fields), now) ? [{ id, hash }] : [];
-      });
-      const writes = removed.flatMap(({ id, hash }): Step[] => [
+      const found = answers.flatMap(
+        (answer, index) => storedCode(ids[index] ?? 0, fieldsOf(answer)) ?? [],
+      );
+      const removed = found.filter((code) => may(code, now));
+      const writes = removed.flatMap(({ id, codeHash }): Step[] => [
         ['DEL', recordKey(id)],
-        ['HDEL', hashesKey, hash],
+        ['HDEL', hashesKey, codeHash],
         ['ZREM', idsKey, id],
       ]);
       return { result: removed.length, writes };
@@ -45,8 +52,8 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
   }
 
   async function read(id: number): Promise<RedemptionCode | undefined> {
-    const fields = await answer(client.hgetall(`${keys.codes}:${id}`));
-    return fields.hash === undefined ? undefined : codeOf(id, fields);
+    const stored = storedCode(id, await answer(client.hgetall(recordKey(id))));
+    return stored && codeOf(stored);
   }
 
   async function create(
@@ -54,36 +61,23 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
     nowMs: number,
   ): Promise<RedemptionCode[]> {
     if (codes.length === 0) return [];
-    const createdTime = Math.floor(nowMs / 1000);
     const last = await answer(client.incrby(`${keys.codes}:seq`, codes.length));
-    const ids = codes.map((_code, index) => last - codes.length + 1 + index);
+    const stored = codes.map((code, index) => ({
+      ...{ ...newStoredCode(code, nowMs), id: last - codes.length + 1 + index },
+    }));
     const looks = codes.map(({ codeHash }) => ['HEXISTS', hashesKey, codeHash] as const);
     const isNew = await change(connection, looks, nowMs, (answers) => {
       const hashes = new Set(codes.map(({ codeHash }) => codeHash));
       if (hashes.size < codes.length || answers.includes(1)) return { result: false };
-      const writes = codes.flatMap((code, index): Step[] => {
-        const id = ids[index] ?? 0;
-        const record = [
-          ...['name', code.name, 'quota', code.quota, 'status', 'enabled', 'hash', code.codeHash],
-          ...['hint', code.codeHint, 'creator', code.createdBy, 'created', createdTime],
-          ...['redeemed', 0, 'user', 0, 'expires', code.expiredTime, 'claim', 0],
-          ...['batch', code.batchId],
-        ];
-        return [
-          ['HSET', recordKey(id), ...record],
-          ['HSET', hashesKey, code.codeHash, id],
-          ['ZADD', idsKey, id, id],
-        ];
-      });
+      const writes = stored.flatMap((code): Step[] => [
+        ['HSET', recordKey(code.id), ...CODES.toFields(code), 'claim', 0],
+        ['HSET', hashesKey, code.codeHash, code.id],
+        ['ZADD', idsKey, code.id, code.id],
+      ]);
       return { result: true, writes };
     });
     if (!isNew) throw new Error('This redemption code exists already.');
-    return codes.map(({ codeHash: _, ...code }, index) => ({
-      ...code,
-      ...({ status: 'enabled', redeemedTime: 0, usedUserId: 0 } as const),
-      id: ids[index] ?? 0,
-      createdTime,
-    }));
+    return stored.map(codeOf);
   }
 
   /** Credits a claim and ends it. */
@@ -161,13 +155,12 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
     updateCode(id, wanted, when) {
       const key = recordKey(id);
       return change<RedemptionUpdate>(connection, [['HGETALL', key]], 0, ([found]) => {
-        const fields = fieldsOf(found);
-        const before = fields.hash === undefined ? undefined : codeOf(id, fields);
-        const result = changedCode(before, wanted, when);
+        const stored = storedCode(id, fieldsOf(found));
+        const result = changedCode(stored && codeOf(stored), wanted, when);
         if (result.kind !== 'updated') return { result };
         const { name, quota, expiredTime, status } = result.code;
-        const members = ['name', name, 'quota', quota, 'expires', expiredTime, 'status', status];
-        return { result, writes: [['HSET', key, ...members]] };
+        const members = { name, quota, expiredTime, status };
+        return { result, writes: [['HSET', key, ...CODES.toFields(members)]] };
       });
     },
 
@@ -197,6 +190,11 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
       return credited;
     },
   };
+}
+
+/** A code from the fields of its record, unless there are none. */
+function storedCode(id: number, fields: Readonly<Record<string, string>>): StoredCode | undefined {
+  return fields.hash === undefined ? undefined : CODES.fromFields(fields, { id });
 }
 
 function withCode(batch: CodeBatch | undefined, code: RedemptionCode, nowMs: number): CodeBatch {

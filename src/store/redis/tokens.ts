@@ -1,6 +1,6 @@
-import { NOTHING_USED, type BudgetMembers } from '../../core/budget.js';
 import { hasLabel } from '../../core/labels.js';
 import { MAX_QUOTA } from '../../core/quota.js';
+import { present } from '../../core/records.js';
 import { allowsModel, NEVER_EXPIRES, tokenStatus, type Token } from '../../core/token.js';
 import {
   StoreUnavailableError,
@@ -17,11 +17,12 @@ import { change, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { comparing } from '../page.js';
-import { TOKEN_ORDERS } from '../tokens.js';
+import { newStoredToken, TOKEN_ORDERS, tokenOf, TOKENS } from '../tokens.js';
+import { USERS } from '../users.js';
 import { pageOf, type Listing } from './listing.js';
 import { tokenVersion } from '../version.js';
 import { listOf, numberOf, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
-import { credentialOf, pairOf, readTokens } from './token-records.js';
+import { pairOf, readTokens, storedTokenOf } from './token-records.js';
 
 /** A round is lost only to another change of the same token. */
 const MAX_ROUNDS = 100;
@@ -46,22 +47,20 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     most: number,
     nowMs: number,
   ): Promise<Token | 'too_many' | undefined> {
-    const { userId, keyHash, policy } = token;
+    const { userId, keyHash } = token;
     const id = await answer(client.incr(keys.tokenSequence));
     // The pointers to the record are written first: after a crash in between they lead nowhere, which counts as no token.
     await claimKey(keyHash, userId, id);
     await answer(client.zadd(keys.tokens, id, `${id}:${userId}`));
-    const seconds = Math.floor(nowMs / 1000);
+    const stored = { ...newStoredToken(token, nowMs), id };
     const looks: Step[] = [
       ['EXISTS', keys.user(userId)],
       ['ZCARD', keys.userTokens(userId)],
     ];
     const fields = [
-      ...['name', token.name, 'hash', keyHash, 'hint', token.keyHint],
-      ...['enabled', Number(token.enabled), 'created', seconds, 'accessed', 0],
-      ...['expires', token.expiredTime, 'remain', token.remainQuota, 'used', 0],
-      ...['unlimited', Number(token.unlimitedQuota), 'version', tokenVersion(), 'busy', 0],
-      ...['window', 0, 'current', 0, 'previous', 0, ...policyFields(policy)],
+      ...TOKENS.toFields(stored),
+      ...limitFields(token.policy),
+      ...['busy', 0, 'window', 0, 'current', 0, 'previous', 0],
     ];
     const created = await change<'created' | 'too_many' | undefined>(
       connection,
@@ -82,18 +81,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
       await answer(client.zrem(keys.tokens, `${id}:${userId}`));
       return created;
     }
-    const { name, keyHint, enabled, expiredTime, remainQuota, unlimitedQuota } = token;
-    return {
-      ...{ id, userId, name, enabled, keyHint, createdTime: seconds, accessedTime: 0 },
-      ...{
-        expiredTime,
-        remainQuota,
-        unlimitedQuota,
-        usedQuota: 0,
-        budgetUse: NOTHING_USED,
-        policy,
-      },
-    };
+    return tokenOf(stored);
   }
 
   async function forgetKey(keyHash: Reply): Promise<void> {
@@ -152,6 +140,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     if (userId === undefined || (ownerId !== undefined && ownerId !== userId)) {
       return { kind: 'not_found' };
     }
+    const { name, enabled, expiredTime, unlimitedQuota } = change;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const policy = await changedPolicy(tokenId, userId, change.policy, when);
       if (policy === undefined) return { kind: 'not_found' };
@@ -165,7 +154,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
         [
           ...[connection.told(nowMs), MAX_QUOTA, tokenVersion(), policy.version],
           ...quotaArguments(change.quota),
-          ...fieldsOf(change),
+          ...TOKENS.toFields(present({ name, enabled, expiredTime, unlimitedQuota })),
           ...policy.fields,
         ],
       );
@@ -179,10 +168,10 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
         case 'exhausted':
           return { kind: 'conflict', reason: reply };
         default: {
-          const credential = credentialOf({ tokenId, userId }, true, listOf(reply));
-          return credential === undefined
+          const stored = storedTokenOf({ tokenId, userId }, reply);
+          return stored === undefined
             ? { kind: 'not_found' }
-            : { kind: 'updated', token: credential.token };
+            : { kind: 'updated', token: tokenOf(stored) };
         }
       }
     }
@@ -204,7 +193,8 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     const { token, version } = credential;
     if (when?.(token) === false) return 'changed';
     if (change === undefined) return { version, fields: [] };
-    return { version, fields: policyFields({ ...token.policy, ...change }) };
+    const policy = { ...token.policy, ...change };
+    return { version, fields: [...TOKENS.toFields({ policy }), ...limitFields(policy)] };
   }
 
   async function list(query: TokenQuery, nowMs: number): Promise<Page<Token>> {
@@ -296,35 +286,11 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
 }
 
 /** Rate, places and budget are stored next to the JSON for scripts that need them on every request. */
-export function policyFields(policy: Token['policy']): (string | number)[] {
+export function limitFields(policy: Token['policy']): (string | number)[] {
+  const { rateLimit, maxConcurrency, budget, budgetPeriod, budgetTimeZone } = policy;
   return [
-    ...['policy', JSON.stringify(policy)],
-    ...['rate', policy.rateLimit, 'places', policy.maxConcurrency],
-    ...budgetFields(policy),
-  ];
-}
-
-/** The members of a budget that are present. */
-export function budgetFields(members: Partial<BudgetMembers>): (string | number)[] {
-  const { budget, budgetPeriod, budgetTimeZone } = members;
-  return [
-    ...(budget === undefined ? [] : ['budget', budget]),
-    ...(budgetPeriod === undefined ? [] : ['period', budgetPeriod]),
-    ...(budgetTimeZone === undefined ? [] : ['zone', budgetTimeZone]),
-  ];
-}
-
-function fieldsOf({
-  name,
-  enabled,
-  expiredTime,
-  unlimitedQuota,
-}: TokenChange): (string | number)[] {
-  return [
-    ...(name === undefined ? [] : ['name', name]),
-    ...(enabled === undefined ? [] : ['enabled', Number(enabled)]),
-    ...(expiredTime === undefined ? [] : ['expires', expiredTime]),
-    ...(unlimitedQuota === undefined ? [] : ['unlimited', Number(unlimitedQuota)]),
+    ...['rate', rateLimit, 'places', maxConcurrency],
+    ...USERS.toFields({ budget, budgetPeriod, budgetTimeZone }),
   ];
 }
 

@@ -1,10 +1,9 @@
-import { BUDGET_DEFAULTS, NOTHING_USED, type BudgetPeriod } from '../../core/budget.js';
 import { accountMembersOf, hasLabel } from '../../core/labels.js';
 import { MAX_QUOTA } from '../../core/quota.js';
+import { present } from '../../core/records.js';
 import type {
   NewUser,
   Page,
-  Role,
   User,
   UserChange,
   UserCondition,
@@ -12,25 +11,17 @@ import type {
   UserStore,
   UserUpdate,
 } from '../store.js';
-import { change, type Step } from './change.js';
+import { change, fieldsOf, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import { exampleRemoval } from './examples.js';
 import type { Keys } from './keys.js';
 import { comparing } from '../page.js';
-import { USER_ORDERS } from '../users.js';
+import { newStoredUser, USER_ORDERS, userOf, USERS } from '../users.js';
 import { pageOf } from './listing.js';
 import { ANY_CLAIM, newClaim, openRegistry, type Logins } from './logins.js';
-import {
-  listOf,
-  numberOf,
-  runWithTokens,
-  SCRIPTS,
-  textOf,
-  type Reply,
-  type Script,
-} from './scripts.js';
-import { budgetUseOf, pairOf } from './token-records.js';
-import { budgetFields, quotaArguments } from './tokens.js';
+import { listOf, runWithTokens, SCRIPTS, textOf, type Reply, type Script } from './scripts.js';
+import { pairOf } from './token-records.js';
+import { quotaArguments } from './tokens.js';
 
 export function openUsers(connection: Connection, keys: Keys): UserStore {
   const { client, answer } = connection;
@@ -47,28 +38,24 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
 
   async function read(id: number, nowMs: number): Promise<User | undefined> {
     const reply = await runOnUser(SCRIPTS.findUser, id, [connection.told(nowMs)]);
-    return reply === null ? undefined : userOf(listOf(reply));
+    const fields = fieldsOf(reply);
+    return fields.username === undefined ? undefined : userOf(USERS.fromFields(fields));
   }
 
   const { claim, release, holder } = openRegistry(connection, keys, read);
 
   async function create(user: NewUser, nowMs: number): Promise<UserUpdate> {
-    const { username, email, displayName, role, enabled, quota } = user;
-    const members = { ...BUDGET_DEFAULTS, labels: '', ...accountMembersOf(user) };
+    const { username, email, quota } = user;
     if (quota < 0 || quota > MAX_QUOTA) return { kind: 'conflict', reason: 'quota_range' };
     const id = await answer(client.incr(`${keys.users}:seq`));
     const mark = newClaim(id, nowMs);
-    const createdTime = Math.floor(nowMs / 1000);
+    const stored = { ...newStoredUser(user, nowMs), id };
     // Written before the name is taken, so that whoever finds the name taken also finds the account.
     await Promise.all([
       answer(
         client.hset(
           keys.user(id),
-          ...['id', id, 'username', username, 'email', email ?? '', 'display', displayName],
-          ...['password', user.passwordHash, 'role', role, 'enabled', Number(enabled)],
-          ...['quota', quota, 'used', 0, 'requests', 0, 'created', createdTime],
-          ...budgetFields(members),
-          ...['labels', members.labels],
+          ...USERS.toFields(stored),
           ...['username_claim', mark, 'email_claim', mark],
         ),
       ),
@@ -80,35 +67,24 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       await answer(client.del(keys.user(id), keys.userReservations(id)));
       return taken;
     }
-    return {
-      kind: 'updated',
-      user: {
-        ...{ id, username, email, displayName, role, enabled, quota },
-        ...{
-          usedQuota: 0,
-          requestCount: 0,
-          createdTime,
-          lastLoginTime: 0,
-          budgetUse: NOTHING_USED,
-          ...members,
-        },
-      },
-    };
+    return { kind: 'updated', user: userOf(stored) };
   }
 
   async function update(
     id: number,
     change: UserChange,
     nowMs: number,
-    { role, passwordHash, holds }: UserCondition = {},
+    condition: UserCondition = {},
   ): Promise<UserUpdate> {
+    const { holds } = condition;
     let judged: (string | number)[] = [];
     if (holds !== undefined) {
       const user = await read(id, nowMs);
       if (user === undefined) return { kind: 'not_found' };
       if (!holds(user)) return { kind: 'conflict', reason: 'changed' };
-      const { lastLoginTime: _, ...others } = user;
-      judged = fieldsOf({ ...others, email: user.email ?? null });
+      const { username, email = null, displayName, role, enabled } = user;
+      const members = accountMembersOf(user);
+      judged = changedFields({ username, email, displayName, role, enabled, ...members });
     }
     const wanted = {
       username: change.username?.toLowerCase() ?? '',
@@ -125,12 +101,12 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
         connection.told(nowMs),
         MAX_QUOTA,
         ...quotaArguments(change.quota),
-        role ?? '',
-        passwordHash ?? '',
+        condition.role ?? '',
+        condition.passwordHash ?? '',
         judged.length,
       ],
       ...judged,
-      ...fieldsOf(change),
+      ...changedFields(change),
       ...(wanted.username === '' ? [] : ['username_claim', mark]),
       ...(wanted.email === '' ? [] : ['email_claim', mark]),
     ]);
@@ -142,13 +118,13 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       await releaseUnused(id, wanted, mark, nowMs);
       return { kind: 'conflict', reason: reply };
     }
-    const [usernameBefore, usernameClaim, emailBefore, emailClaim, ...fields] = listOf(reply);
+    const [usernameBefore, usernameClaim, emailBefore, emailClaim, fields] = listOf(reply);
     const before = {
       username: textOf(usernameBefore).toLowerCase(),
       email: textOf(emailBefore).toLowerCase(),
     };
     const claims = { username: textOf(usernameClaim), email: textOf(emailClaim) };
-    const user = userOf(fields);
+    const user = userOf(USERS.fromFields(fieldsOf(fields)));
     await release(
       id,
       {
@@ -284,45 +260,10 @@ interface Removed {
   readonly identities: readonly string[];
 }
 
-/** The fields of what is present; an account has all of them but the password, and `email` if it has none. */
-function fieldsOf(change: Omit<UserChange, 'quota'>): (string | number)[] {
-  const { username, email, displayName, passwordHash, role, enabled, lastLoginTime } = change;
-  return [
-    ...(username === undefined ? [] : ['username', username]),
-    ...(email === undefined ? [] : ['email', email ?? '']),
-    ...(displayName === undefined ? [] : ['display', displayName]),
-    ...(passwordHash === undefined ? [] : ['password', passwordHash]),
-    ...(role === undefined ? [] : ['role', role]),
-    ...(enabled === undefined ? [] : ['enabled', Number(enabled)]),
-    ...(lastLoginTime === undefined ? [] : ['login', lastLoginTime]),
-    ...budgetFields(change),
-    ...(change.labels === undefined ? [] : ['labels', change.labels]),
-  ];
-}
-
-function userOf(fields: readonly Reply[]): User {
-  const [id, username, email, display, role, enabled, quota, used, requests, created, ...rest] =
-    fields;
-  const [budget, period, zone, spent, untilMs, login, labels] = rest;
-  return {
-    id: numberOf(id),
-    username: textOf(username),
-    email: email === '' ? undefined : textOf(email),
-    displayName: textOf(display),
-    // Written from a Role.
-    role: numberOf(role) as Role,
-    enabled: enabled === '1',
-    quota: numberOf(quota),
-    usedQuota: numberOf(used),
-    requestCount: numberOf(requests),
-    createdTime: numberOf(created),
-    lastLoginTime: numberOf(login ?? '0'),
-    // Records of older releases have none.
-    budget: numberOf(budget ?? BUDGET_DEFAULTS.budget),
-    // Written from a BudgetPeriod.
-    budgetPeriod: textOf(period ?? BUDGET_DEFAULTS.budgetPeriod) as BudgetPeriod,
-    budgetTimeZone: textOf(zone ?? BUDGET_DEFAULTS.budgetTimeZone),
-    labels: textOf(labels ?? ''),
-    budgetUse: budgetUseOf(spent, untilMs),
-  };
+/** The fields of what is present; the balance is not among them. */
+function changedFields({ quota: _, email, ...members }: UserChange): (string | number)[] {
+  return USERS.toFields({
+    ...present(members),
+    ...(email === undefined ? {} : { email: email ?? undefined }),
+  });
 }

@@ -10,9 +10,9 @@ import {
 import { takeRate, type RateDecision } from '../../core/rate-limit.js';
 import { isExpired, type Token } from '../../core/token.js';
 import type { Admission, AdmissionStore, AdmitRequest, Credential, Settlement } from '../store.js';
+import { credentialOf, TOKENS } from '../tokens.js';
 import type { Database } from './database.js';
 import { GIVEN_BACK, type Reservations } from './reservations.js';
-import { TOKEN_COLUMNS, tokenOf, type TokenRow } from './token-rows.js';
 
 interface BalanceRow {
   readonly user_quota: number;
@@ -36,7 +36,7 @@ interface Budgets {
   readonly user: Budget;
 }
 
-interface CredentialRow extends TokenRow {
+interface CredentialRow {
   readonly user_enabled: number;
   readonly user_quota: number;
   readonly in_flight: number;
@@ -52,7 +52,7 @@ interface CredentialRow extends TokenRow {
 
 export function openAdmission(database: Database, reservations: Reservations): AdmissionStore {
   const credentialColumns = `
-    ${TOKEN_COLUMNS}, t.in_flight, t.rate_window, t.rate_current, t.rate_previous,
+    ${TOKENS.columns.map((name) => `t.${name}`).join(', ')}, t.in_flight, t.rate_window, t.rate_current, t.rate_previous,
     u.enabled AS user_enabled, u.quota AS user_quota, u.budget AS user_budget, u.budget_period AS user_budget_period,
     u.budget_time_zone AS user_budget_time_zone, u.budget_spent AS user_budget_spent,
     u.budget_until_ms AS user_budget_until_ms
@@ -96,7 +96,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
     reservations.giveBackExpired(nowMs, userId);
     const row = byId.get(tokenId, userId);
     if (row === undefined) return { kind: 'refused', reason: 'unknown' };
-    const credential = credentialOf(row, request.keyHash);
+    const credential = credentialIn(row, request.keyHash);
     if (credential === undefined || nowMs >= (credential.endsAtMs ?? Infinity)) {
       return { kind: 'refused', reason: 'unknown' };
     }
@@ -175,7 +175,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
     findToken: async (keyHash, nowMs) => {
       const find = (): Credential | undefined => {
         const row = byHash.get(keyHash);
-        return row === undefined ? undefined : credentialOf(row, keyHash);
+        return row === undefined ? undefined : credentialIn(row, keyHash);
       };
       const found = await database.read(find);
       if (found === undefined || nowMs === undefined) return found;
@@ -223,17 +223,8 @@ function budgetReach(left: BalanceRow): number {
   );
 }
 
-/** What a key leads to; `undefined` if the token has another key. */
-function credentialOf(row: CredentialRow, keyHash: string): Credential | undefined {
-  const isOld = row.old_key_hash === keyHash;
-  if (row.key_hash !== keyHash && !isOld) return undefined;
-  return {
-    token: tokenOf(row),
-    version: row.version,
-    keyHash,
-    ...(isOld ? { endsAtMs: row.old_key_until_ms } : {}),
-    userEnabled: row.user_enabled === 1,
-  };
+function credentialIn(row: CredentialRow, keyHash: string): Credential | undefined {
+  return credentialOf(TOKENS.fromRow(row), row.user_enabled === 1, keyHash);
 }
 
 function refusal(

@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SUMMED_MEMBERS, USAGE_ROWS, usageMembersOf, usageSums } from '../../core/usage-members.js';
-import { snakeCase } from '../../core/records.js';
+import { present, snakeCase } from '../../core/records.js';
+import { AUDIT_ENTRIES, REFUSED_ENTRIES } from '../logs.js';
+import type { Columns } from '../records.js';
 import type {
   AuditEntry,
   BatchMark,
   Logged,
   LogSlice,
   LogStore,
-  RefusedEntry,
   RefusedQuery,
   UsageEntry,
   UsageQuery,
@@ -15,44 +16,18 @@ import type {
 } from '../store.js';
 import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
+import { insertInto } from './rows.js';
 import { openWriters } from './writers.js';
 
-type UsageRow = Readonly<Record<string, string | number | null>> & {
+interface LoggedRow {
+  readonly id: number;
+}
+
+type UsageRow = Columns & {
   readonly id: number;
   readonly at_ms: number;
   readonly detail: string | null;
 };
-
-interface RefusedRow {
-  readonly id: number;
-  readonly at_ms: number;
-  readonly request_id: string;
-  readonly user_id: number | null;
-  readonly token_id: number | null;
-  readonly token_name: string | null;
-  readonly model: string | null;
-  readonly outcome: string;
-  readonly status: number;
-  readonly message: string;
-  readonly address: string | null;
-  readonly node: string;
-  readonly documents: number;
-  readonly duration_ms: number;
-  readonly repeated: number;
-}
-
-interface AuditRow {
-  readonly id: number;
-  readonly at_ms: number;
-  readonly actor_id: number | null;
-  readonly actor: string;
-  readonly action: string;
-  readonly target: string;
-  readonly name: string | null;
-  readonly detail: string;
-  readonly changes: string | null;
-  readonly address: string | null;
-}
 
 const USAGE_COLUMNS = USAGE_ROWS.map(({ name }) => ({ name, column: snakeCase(name) }));
 const SUMS = [
@@ -74,15 +49,10 @@ export function openLogs(database: Database): LogStore {
     `INSERT INTO usage_log (at_ms, detail, ${USAGE_COLUMNS.map(({ column }) => column).join(', ')})
      VALUES (?, ?, ${USAGE_COLUMNS.map(() => '?').join(', ')}) RETURNING id`,
   );
-  const insertRefused = database.prepare<{ readonly id: number }>(
-    `INSERT INTO refused_log (at_ms, request_id, user_id, token_id, token_name, model, outcome, status, message,
-       address, node, documents, duration_ms, repeated)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-  );
   const findUsage = database.prepare<UsageRow>(
     'SELECT * FROM usage_log WHERE request_id = ? ORDER BY id DESC LIMIT 1',
   );
-  const findRefused = database.prepare<RefusedRow>(
+  const findRefused = database.prepare<LoggedRow>(
     'SELECT * FROM refused_log WHERE request_id = ? ORDER BY id DESC LIMIT 1',
   );
   const oldest = (table: 'usage_log' | 'refused_log') =>
@@ -91,10 +61,6 @@ export function openLogs(database: Database): LogStore {
     );
   const oldestUsage = oldest('usage_log');
   const oldestRefused = oldest('refused_log');
-  const insertAudit = database.prepare<{ readonly id: number }>(
-    `INSERT INTO audit_log (at_ms, actor_id, actor, action, target, name, detail, changes, address)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-  );
   // Ids have gaps only at the old end, so the newest id alone tells which entries exceed the bound.
   const boundUsage = database.prepare<never>('DELETE FROM usage_log WHERE id <= ?');
   const boundRefused = database.prepare<never>('DELETE FROM refused_log WHERE id <= ?');
@@ -119,26 +85,6 @@ export function openLogs(database: Database): LogStore {
       entry.atMs,
       entry.detail === undefined ? null : JSON.stringify(entry.detail),
       ...USAGE_COLUMNS.map(({ name }) => entry[name] ?? null),
-    );
-    return row?.id ?? 0;
-  }
-
-  function appendOneRefused(entry: RefusedEntry): number {
-    const row = insertRefused.get(
-      entry.atMs,
-      entry.requestId,
-      entry.userId ?? null,
-      entry.tokenId ?? null,
-      entry.tokenName ?? null,
-      entry.model ?? null,
-      entry.outcome,
-      entry.status,
-      entry.message,
-      entry.address ?? null,
-      entry.node,
-      entry.documents,
-      entry.durationMs,
-      entry.repeated,
     );
     return row?.id ?? 0;
   }
@@ -192,7 +138,9 @@ export function openLogs(database: Database): LogStore {
       database.write(() => {
         if (!isNewBatch('refused', entries, mark)) return;
         let newest = 0;
-        for (const entry of entries) newest = appendOneRefused(entry);
+        for (const entry of entries) {
+          newest = insertInto(database, 'refused_log', REFUSED_ENTRIES.toRow(entry));
+        }
         boundRefused.run(newest - maxEntries);
       }),
 
@@ -200,7 +148,7 @@ export function openLogs(database: Database): LogStore {
       database.read(() =>
         selectPage(
           database,
-          { table: 'refused_log', read: logged(refusedOf) },
+          { table: 'refused_log', read: logged(REFUSED_ENTRIES.fromRow) },
           after('refused_log', refusedFilter(query), query),
           query,
           NEWEST,
@@ -213,7 +161,7 @@ export function openLogs(database: Database): LogStore {
         const refused = findRefused.get(requestId);
         return {
           usage: usage === undefined ? undefined : usageOf(usage),
-          refused: refused === undefined ? undefined : refusedOf(refused),
+          refused: refused && REFUSED_ENTRIES.fromRow(refused),
         };
       }),
 
@@ -223,15 +171,10 @@ export function openLogs(database: Database): LogStore {
         refusedFromMs: oldestRefused.get()?.at_ms,
       })),
 
-    appendAudit: ({ atMs, actorId, actor, action, target, ...entry }, maxEntries) =>
+    appendAudit: (entry, maxEntries) =>
       database.write(() => {
-        const row = insertAudit.get(
-          ...[atMs, actorId ?? null, actor, action, target, entry.name ?? null],
-          JSON.stringify(entry.detail),
-          entry.changes === undefined ? null : JSON.stringify(entry.changes),
-          entry.address ?? null,
-        );
-        boundAudit.run((row?.id ?? 0) - maxEntries);
+        const id = insertInto(database, 'audit_log', AUDIT_ENTRIES.toRow(entry));
+        boundAudit.run(id - maxEntries);
       }),
 
     forgetInAudit: (userId, name) =>
@@ -274,9 +217,7 @@ function after(table: string, filter: Filter, { before }: LogSlice): Filter {
 }
 
 /** An entry as a log lists it. */
-function logged<Row extends { readonly id: number }, T>(
-  read: (row: Row) => T,
-): (row: Row) => Logged<T> {
+function logged<Row extends LoggedRow, T>(read: (row: Row) => T): (row: Row) => Logged<T> {
   return (row) => ({ ...read(row), id: row.id });
 }
 
@@ -311,25 +252,6 @@ function refusedFilter(query: RefusedQuery): Filter {
     .where('t.at_ms <= ?', query.toMs);
 }
 
-function refusedOf(row: RefusedRow): RefusedEntry {
-  return {
-    atMs: row.at_ms,
-    requestId: row.request_id,
-    userId: row.user_id ?? undefined,
-    tokenId: row.token_id ?? undefined,
-    tokenName: row.token_name ?? undefined,
-    model: row.model ?? undefined,
-    outcome: row.outcome,
-    status: row.status,
-    message: row.message,
-    address: row.address ?? undefined,
-    node: row.node,
-    documents: row.documents,
-    durationMs: row.duration_ms,
-    repeated: row.repeated,
-  };
-}
-
 function usageOf(row: UsageRow): UsageEntry {
   const kept = USAGE_COLUMNS.map(({ name, column }) => [name, row[column]] as const);
   return {
@@ -341,18 +263,7 @@ function usageOf(row: UsageRow): UsageEntry {
   };
 }
 
-function auditOf(row: AuditRow): AuditEntry {
-  return {
-    atMs: row.at_ms,
-    actorId: row.actor_id ?? undefined,
-    actor: row.actor,
-    action: row.action,
-    target: row.target,
-    ...(row.name === null ? {} : { name: row.name }),
-    detail: JSON.parse(row.detail) as AuditEntry['detail'],
-    ...(row.changes === null
-      ? {}
-      : { changes: JSON.parse(row.changes) as NonNullable<AuditEntry['changes']> }),
-    address: row.address ?? undefined,
-  };
+function auditOf(row: LoggedRow): AuditEntry {
+  const { name, changes, ...entry } = AUDIT_ENTRIES.fromRow(row);
+  return { ...entry, ...present({ name, changes }) };
 }

@@ -1,4 +1,4 @@
-import { credentialsIn, credentialsText, lockedChannel, unknownMember } from '../moved-rows.js';
+import { checkColumns, credentialsIn, credentialsText, lockedChannel } from '../moved-rows.js';
 import {
   IMPORT_STATE,
   MOVED_AT_ONCE,
@@ -6,6 +6,9 @@ import {
   type MovedTable,
   type MovingStore,
 } from '../moving.js';
+import { CODES } from '../redemption.js';
+import { TOKENS } from '../tokens.js';
+import { USERS } from '../users.js';
 import { openCredentials, type Vault } from '../vault.js';
 import { versionAfter } from '../version.js';
 import type { Database, SqlValue } from './database.js';
@@ -31,14 +34,13 @@ const KEYS: Readonly<Record<Exclude<MovedTable, 'sequences'>, readonly string[]>
 
 /** Columns that follow from others, or are about requests in flight. */
 const DERIVED: Partial<Record<MovedTable, (row: MovedRow) => MovedRow>> = {
-  users: ({ username, email, display_name: name }) => ({
-    ...{ username_key: lower(username), email_key: lower(email), display_key: lower(name) },
+  users: USERS.derived,
+  tokens: (row) => ({
+    ...TOKENS.derived(row),
+    ...{ in_flight: 0, rate_window: 0, rate_current: 0, rate_previous: 0 },
+    budget: (JSON.parse(String(row.policy)) as { readonly budget?: number }).budget ?? 0,
   }),
-  tokens: ({ name, policy }) => ({
-    ...{ name_key: lower(name), in_flight: 0, rate_window: 0, rate_current: 0, rate_previous: 0 },
-    budget: (JSON.parse(String(policy)) as { readonly budget?: number }).budget ?? 0,
-  }),
-  codes: ({ name }) => ({ name_key: lower(name) }),
+  codes: CODES.derived,
   stats_since: () => ({ only_row: 1 }),
 };
 
@@ -105,15 +107,14 @@ export function openMoving(database: Database, vault: Vault): MovingStore {
     };
   }
 
-  function put(table: keyof typeof KEYS, row: MovedRow, known: ReadonlySet<string>): void {
+  function put(table: keyof typeof KEYS, row: MovedRow, known: readonly string[]): void {
     const sealed =
       table === 'channels'
         ? { credentials: vault.seal(credentialsIn(row.credentials)) ?? null }
         : {};
     const whole: Record<string, SqlValue> = { ...row, ...DERIVED[table]?.(row), ...sealed };
+    checkColumns(table, whole, known);
     const names = Object.keys(whole);
-    const unknown = names.find((name) => !known.has(name));
-    if (unknown !== undefined) throw unknownMember(table, unknown);
     database
       .prepare<never>(
         `INSERT OR REPLACE INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
@@ -147,7 +148,7 @@ export function openMoving(database: Database, vault: Vault): MovingStore {
           }
           return;
         }
-        const known = new Set(column.all(table).map(({ name }) => name));
+        const known = column.all(table).map(({ name }) => name);
         for (const row of rows) put(table, row, known);
         if (table === 'channels' || table === 'tag_switches') {
           putVersion.run(versionAfter(version.get()?.version ?? 0));
@@ -160,10 +161,6 @@ export function openMoving(database: Database, vault: Vault): MovingStore {
         return readState.get(IMPORT_STATE)?.value;
       }),
   };
-}
-
-function lower(text: string | number | null | undefined): string | null {
-  return typeof text === 'string' ? text.toLowerCase() : null;
 }
 
 function textOf(value: string | number | null | undefined): string | undefined {

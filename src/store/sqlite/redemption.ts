@@ -1,5 +1,5 @@
 import { MAX_QUOTA } from '../../core/quota.js';
-import { changedCode, codeRefusal } from '../redemption.js';
+import { changedCode, codeOf, codeRefusal, CODES, newStoredCode } from '../redemption.js';
 import type {
   CodeBatch,
   NewRedemptionCode,
@@ -9,20 +9,7 @@ import type {
 } from '../store.js';
 import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
-
-interface CodeRow {
-  readonly id: number;
-  readonly name: string;
-  readonly batch_id: string;
-  readonly quota: number;
-  readonly status: RedemptionCode['status'];
-  readonly code_hint: string;
-  readonly created_by: number;
-  readonly created_time: number;
-  readonly redeemed_time: number;
-  readonly used_user_id: number;
-  readonly expired_time: number;
-}
+import { finder, insertInto, updateOf } from './rows.js';
 
 interface BatchRow {
   readonly batch_id: string;
@@ -35,12 +22,11 @@ interface BatchRow {
   readonly created_time: number;
 }
 
+const LISTED = { table: 'codes', read: (row: object) => codeOf(CODES.fromRow(row)) };
+
 export function openRedemption(database: Database): RedemptionStore {
-  const insert = database.prepare<CodeRow>(
-    `INSERT INTO codes (name, name_key, batch_id, quota, status, code_hash, code_hint, created_by, created_time, expired_time)
-     VALUES (?, ?, ?, ?, 'enabled', ?, ?, ?, ?, ?) RETURNING *`,
-  );
-  const byId = database.prepare<CodeRow>('SELECT * FROM codes WHERE id = ?');
+  const byId = finder(database, CODES, 'id');
+  const byHash = finder(database, CODES, 'code_hash');
   const sums = database.prepare<BatchRow>(
     `SELECT name, batch_id, COUNT(*) AS made,
        SUM(status = 'used') AS used, TOTAL(quota * (status = 'used')) AS used_quota,
@@ -48,13 +34,6 @@ export function openRedemption(database: Database): RedemptionStore {
        created_time, MAX(id)
      FROM (SELECT *, status = 'enabled' AND (expired_time = 0 OR expired_time * 1000 > ?) AS is_left FROM codes)
      GROUP BY CASE batch_id WHEN '' THEN 'name ' || name ELSE batch_id END ORDER BY MAX(id) DESC`,
-  );
-  const byHash = database.prepare<CodeRow>('SELECT * FROM codes WHERE code_hash = ?');
-  const update = database.prepare<never>(
-    'UPDATE codes SET name = ?, name_key = ?, quota = ?, expired_time = ?, status = ? WHERE id = ?',
-  );
-  const use = database.prepare<never>(
-    "UPDATE codes SET status = 'used', redeemed_time = ?, used_user_id = ? WHERE id = ?",
   );
   const remove = database.prepare<never>('DELETE FROM codes WHERE id = ?');
   const removeInvalid = database.prepare<never>(
@@ -67,41 +46,31 @@ export function openRedemption(database: Database): RedemptionStore {
   );
   const credit = database.prepare<never>('UPDATE users SET quota = quota + ? WHERE id = ?');
 
-  function create(code: NewRedemptionCode, nowMs: number): RedemptionCode[] {
-    const row = insert.get(
-      code.name,
-      code.name.toLowerCase(),
-      code.batchId,
-      code.quota,
-      code.codeHash,
-      code.codeHint,
-      code.createdBy,
-      Math.floor(nowMs / 1000),
-      code.expiredTime,
-    );
-    return row === undefined ? [] : [codeOf(row)];
+  function create(code: NewRedemptionCode, nowMs: number): RedemptionCode {
+    const stored = newStoredCode(code, nowMs);
+    return codeOf({ ...stored, id: insertInto(database, 'codes', CODES.toRow(stored)) });
   }
 
   function redeem(codeHash: string, userId: number, nowMs: number): Redemption {
-    const code = byHash.get(codeHash);
+    const code = byHash(codeHash);
     const user = balance.get(userId);
     if (code === undefined || user === undefined) return { kind: 'refused', reason: 'unknown' };
-    const reason = codeRefusal(codeOf(code), userId, nowMs);
+    const reason = codeRefusal(code, userId, nowMs);
     if (reason !== undefined) return { kind: 'refused', reason };
     if (user.quota + code.quota > MAX_QUOTA) return { kind: 'refused', reason: 'quota_range' };
-    use.run(Math.floor(nowMs / 1000), userId, code.id);
+    const used = { redeemedTime: Math.floor(nowMs / 1000), usedUserId: userId };
+    updateOf(database, 'codes', CODES.toRow({ ...code, ...used, status: 'used' }), code.id);
     credit.run(code.quota, userId);
     return { kind: 'redeemed', quota: code.quota, codeId: code.id };
   }
 
   return {
-    createCodes: (codes, nowMs) =>
-      database.write(() => codes.flatMap((code) => create(code, nowMs))),
+    createCodes: (codes, nowMs) => database.write(() => codes.map((code) => create(code, nowMs))),
 
     getCode: (id) =>
       database.read(() => {
-        const row = byId.get(id);
-        return row === undefined ? undefined : codeOf(row);
+        const code = byId(id);
+        return code && codeOf(code);
       }),
 
     listCodes: ({ keyword, name, batchId, status, offset, limit }) =>
@@ -111,18 +80,17 @@ export function openRedemption(database: Database): RedemptionStore {
           .where('t.name = ?', name)
           .where('t.batch_id = ?', batchId)
           .where('t.status = ?', status);
-        return selectPage(database, { table: 'codes', read: codeOf }, filter, { offset, limit });
+        return selectPage(database, LISTED, filter, { offset, limit });
       }),
 
     sumCodes: (nowMs) => database.read(() => sums.all(nowMs).map(batchOf)),
 
     updateCode: (id, wanted, when) =>
       database.write(() => {
-        const row = byId.get(id);
-        const changed = changedCode(row && codeOf(row), wanted, when);
+        const code = byId(id);
+        const changed = changedCode(code && codeOf(code), wanted, when);
         if (changed.kind === 'updated') {
-          const { name, quota, expiredTime, status } = changed.code;
-          update.run(name, name.toLowerCase(), quota, expiredTime, status, id);
+          updateOf(database, 'codes', CODES.toRow(changed.code), id);
         }
         return changed;
       }),
@@ -144,21 +112,5 @@ function batchOf(row: BatchRow): CodeBatch {
     batchId: row.batch_id,
     ...{ name: row.name, made: row.made, used: row.used, usedQuota: row.used_quota },
     ...{ left: row.left_count, leftQuota: row.left_quota, createdTime: row.created_time },
-  };
-}
-
-function codeOf(row: CodeRow): RedemptionCode {
-  return {
-    id: row.id,
-    name: row.name,
-    batchId: row.batch_id,
-    quota: row.quota,
-    status: row.status,
-    codeHint: row.code_hint,
-    createdBy: row.created_by,
-    createdTime: row.created_time,
-    redeemedTime: row.redeemed_time,
-    usedUserId: row.used_user_id,
-    expiredTime: row.expired_time,
   };
 }

@@ -1,15 +1,18 @@
-import type { Database, SqlValue } from './database.js';
+import type { Columns, RecordSpec } from '../records.js';
+import type { Database } from './database.js';
 
-/** Values of a row by the names of their columns. */
-type Columns = Readonly<Record<string, SqlValue>>;
-
-/** Inserts a row; resolves to its id, or that of its place where the table has none. */
-export function insertInto(database: Database, table: string, columns: Columns): number {
+/** Inserts a row; returns its id, which is a number unless `key` names a column with a text. */
+export function insertInto(
+  database: Database,
+  table: string,
+  columns: Columns,
+  key = 'id',
+): number {
   const names = Object.keys(columns);
   const marks = names.map(() => '?');
   const row = database
     .prepare<{ readonly id: number }>(
-      `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks.join(', ')}) RETURNING rowid AS id`,
+      `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks.join(', ')}) RETURNING ${key} AS id`,
     )
     .get(...Object.values(columns));
   if (row === undefined) throw new Error(`Nothing was written to ${table}.`);
@@ -22,4 +25,17 @@ export function updateOf(database: Database, table: string, columns: Columns, id
   database
     .prepare<never>(`UPDATE ${table} SET ${set.join(', ')} WHERE id = ?`)
     .run(...Object.values(columns), id);
+}
+
+/** Finds the record that has a value in a column, if there is one. */
+export function finder<T>(
+  database: Database,
+  { table, fromRow }: Pick<RecordSpec<T>, 'table' | 'fromRow'>,
+  column: string,
+): (value: number | string) => T | undefined {
+  const statement = database.prepare<object>(`SELECT * FROM ${table} WHERE ${column} = ?`);
+  return (value) => {
+    const row = statement.get(value);
+    return row === undefined ? undefined : fromRow(row);
+  };
 }

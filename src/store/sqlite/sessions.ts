@@ -1,21 +1,8 @@
 import { takeRate } from '../../core/rate-limit.js';
-import { judgeOneTimeCode, USED_STEP_MS } from '../sessions.js';
+import { judgeOneTimeCode, SESSIONS, USED_STEP_MS } from '../sessions.js';
 import type { IdempotencyClaim, NewSession, Session, SessionStore } from '../store.js';
 import type { Database } from './database.js';
-
-interface SessionRow {
-  readonly id_hash: string;
-  readonly user_id: number;
-  readonly kind: Session['kind'];
-  readonly created_at_ms: number;
-  readonly expires_at_ms: number;
-  readonly ends_at_ms: number;
-  readonly address: string;
-  readonly agent: string;
-  readonly source: string;
-  /** 0 in what older releases wrote. */
-  readonly used_at_ms: number;
-}
+import { insertInto } from './rows.js';
 
 interface OneTimeCodeRow {
   readonly code_hash: string;
@@ -56,15 +43,10 @@ function openLogins(
   | 'listSessions'
   | 'deleteUserSessions'
 > {
-  const insert = database.prepare<never>(
-    `INSERT INTO sessions (id_hash, user_id, kind, created_at_ms, expires_at_ms, ends_at_ms, address, agent,
-       source, used_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const find = database.prepare<SessionRow>(
+  const find = database.prepare<object>(
     'SELECT * FROM sessions WHERE id_hash = ? AND expires_at_ms > ?',
   );
-  const findOfUser = database.prepare<SessionRow>(
+  const findOfUser = database.prepare<object>(
     `SELECT * FROM sessions WHERE user_id = ? AND expires_at_ms > ?
      ORDER BY created_at_ms DESC, id_hash`,
   );
@@ -79,13 +61,10 @@ function openLogins(
   );
 
   function create(session: NewSession): void {
-    const { idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs } = session;
-    const { address = '', agent = '', source = '' } = session;
-    removeExpired.run(createdAtMs);
-    insert.run(
-      ...[idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs, address, agent, source],
-      createdAtMs,
-    );
+    const { createdAtMs: usedAtMs } = session;
+    removeExpired.run(usedAtMs);
+    const columns = SESSIONS.toRow({ address: '', agent: '', source: '', ...session, usedAtMs });
+    insertInto(database, 'sessions', columns, 'id_hash');
   }
 
   return {
@@ -94,7 +73,8 @@ function openLogins(
     deriveSession: (session, by) =>
       database.write(() => {
         const { userId, kind, createdAtMs } = session;
-        if (find.get(by, createdAtMs)?.user_id !== userId) return false;
+        const row = find.get(by, createdAtMs);
+        if (row === undefined || sessionOf(row).userId !== userId) return false;
         removeOfKind.run(userId, kind);
         create(session);
         return true;
@@ -238,17 +218,8 @@ function openIdempotency(
   };
 }
 
-function sessionOf(row: SessionRow): Session {
-  return {
-    idHash: row.id_hash,
-    userId: row.user_id,
-    kind: row.kind,
-    createdAtMs: row.created_at_ms,
-    expiresAtMs: row.expires_at_ms,
-    endsAtMs: row.ends_at_ms,
-    usedAtMs: Math.max(row.used_at_ms, row.created_at_ms),
-    address: row.address,
-    agent: row.agent,
-    source: row.source,
-  };
+function sessionOf(row: object): Session {
+  const session = SESSIONS.fromRow(row);
+  // What older releases wrote has not been used since.
+  return { ...session, usedAtMs: Math.max(session.usedAtMs, session.createdAtMs) };
 }

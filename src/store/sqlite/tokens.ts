@@ -1,13 +1,16 @@
 import { useAfter } from '../../core/budget.js';
 import { labelPart } from '../../core/labels.js';
+import { present } from '../../core/records.js';
 import { isExpired, type Token, type TokenStatus } from '../../core/token.js';
 import type { NewToken, TokenChange, TokenOrder, TokenStore, TokenUpdate } from '../store.js';
+import { newStoredToken, tokenOf, TOKENS, type StoredToken } from '../tokens.js';
+import type { Columns } from '../records.js';
 import { tokenVersion } from '../version.js';
 import { changedBalance } from './balance.js';
 import type { Database } from './database.js';
 import { Filter, orderSql, selectPage } from './page.js';
 import type { Reservations } from './reservations.js';
-import { TOKEN_COLUMNS, tokenOf, type TokenRow } from './token-rows.js';
+import { finder, insertInto, updateOf } from './rows.js';
 
 /** The condition of each status; `?` is the time in milliseconds. */
 const ENDED = 't.expired_time <> -1 AND t.expired_time * 1000 <= ?';
@@ -29,56 +32,40 @@ const ORDERS: Readonly<Record<TokenOrder['by'], string>> = {
 
 export function openTokens(database: Database, reservations: Reservations): TokenStore {
   const userExists = database.prepare<{ readonly id: number }>('SELECT id FROM users WHERE id = ?');
-  const insert = database.prepare<TokenRow>(
-    `INSERT INTO tokens AS t (user_id, name, name_key, key_hash, key_hint, enabled, created_time, accessed_time,
-       expired_time, remain_quota, unlimited_quota, policy, version, budget)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
-  );
-  const byId = database.prepare<TokenRow>(`SELECT ${TOKEN_COLUMNS} FROM tokens t WHERE t.id = ?`);
-  const update = database.prepare<never>(
-    `UPDATE tokens SET name = ?, name_key = ?, enabled = ?, expired_time = ?, remain_quota = ?, unlimited_quota = ?,
-       policy = ?, version = ?, budget = ?, budget_spent = ?, budget_until_ms = ?
-     WHERE id = ?`,
-  );
+  const byId = finder(database, TOKENS, 'id');
   const countOfUser = database.prepare<{ readonly count: number }>(
     'SELECT count(*) AS count FROM tokens WHERE user_id = ?',
   );
-  const roll = database.prepare<TokenRow>(
-    `UPDATE tokens AS t SET old_key_hash = iif(?1, key_hash, NULL), old_key_until_ms = ?1, key_hash = ?2, key_hint = ?3,
-       version = ?4
-     WHERE id = ?5 RETURNING *`,
-  );
   const remove = database.prepare<never>('DELETE FROM tokens WHERE id = ?');
+
+  /** The budget is also in a column, for requests. */
+  const columnsOf = (token: Omit<StoredToken, 'id'>): Columns => ({
+    ...TOKENS.toRow(token),
+    budget: token.policy.budget,
+  });
 
   function create(token: NewToken, nowMs: number): Token | undefined {
     if (userExists.get(token.userId) === undefined) return undefined;
-    const seconds = Math.floor(nowMs / 1000);
-    const row = insert.get(
-      token.userId,
-      token.name,
-      token.name.toLowerCase(),
-      token.keyHash,
-      token.keyHint,
-      Number(token.enabled),
-      seconds,
-      0,
-      token.expiredTime,
-      token.remainQuota,
-      Number(token.unlimitedQuota),
-      JSON.stringify(token.policy),
-      tokenVersion(),
-      token.policy.budget,
-    );
-    return row === undefined ? undefined : tokenOf(row);
+    const stored = newStoredToken(token, nowMs);
+    return tokenOf({ ...stored, id: insertInto(database, 'tokens', columnsOf(stored)) });
   }
 
   /** Reads a token after giving back its owner's expired reservations. */
-  function read(id: number, nowMs: number): Token | undefined {
-    const found = byId.get(id);
+  function read(id: number, nowMs: number): StoredToken | undefined {
+    const found = byId(id);
     if (found === undefined) return undefined;
-    reservations.giveBackExpired(nowMs, found.user_id);
-    const row = byId.get(id);
-    return row === undefined ? undefined : tokenOf(row);
+    reservations.giveBackExpired(nowMs, found.userId);
+    return byId(id);
+  }
+
+  function readOwn(id: number, nowMs: number, ownerId: number | undefined) {
+    const token = read(id, nowMs);
+    return ownerId === undefined || token?.userId === ownerId ? token : undefined;
+  }
+
+  function write(next: StoredToken): Token {
+    updateOf(database, 'tokens', columnsOf(next), next.id);
+    return tokenOf(next);
   }
 
   function change(
@@ -88,23 +75,20 @@ export function openTokens(database: Database, reservations: Reservations): Toke
     ownerId: number | undefined,
     when: ((token: Token) => boolean) | undefined,
   ): TokenUpdate {
-    const token = read(id, nowMs);
-    if (token === undefined || (ownerId !== undefined && token.userId !== ownerId)) {
-      return { kind: 'not_found' };
-    }
-    if (when?.(token) === false) return { kind: 'conflict', reason: 'changed' };
+    const token = readOwn(id, nowMs, ownerId);
+    if (token === undefined) return { kind: 'not_found' };
+    const before = tokenOf(token);
+    if (when?.(before) === false) return { kind: 'conflict', reason: 'changed' };
     const remainQuota = changedBalance(token.remainQuota, wanted.quota);
     if (remainQuota === undefined) return { kind: 'conflict', reason: 'quota_range' };
     const policy = { ...token.policy, ...wanted.policy };
-    const next: Token = {
+    const use = useAfter(token.policy, before.budgetUse, policy);
+    const { name, enabled, expiredTime, unlimitedQuota } = wanted;
+    const next: StoredToken = {
       ...token,
-      name: wanted.name ?? token.name,
-      enabled: wanted.enabled ?? token.enabled,
-      expiredTime: wanted.expiredTime ?? token.expiredTime,
-      unlimitedQuota: wanted.unlimitedQuota ?? token.unlimitedQuota,
-      remainQuota,
-      policy,
-      budgetUse: useAfter(token.policy, token.budgetUse, policy),
+      ...present({ name, enabled, expiredTime, unlimitedQuota }),
+      ...{ remainQuota, policy, budgetSpent: use.spent, budgetUntilMs: use.untilMs },
+      version: tokenVersion(),
     };
     if (wanted.enabled === true) {
       if (isExpired(next.expiredTime, nowMs)) return { kind: 'conflict', reason: 'expired' };
@@ -112,21 +96,7 @@ export function openTokens(database: Database, reservations: Reservations): Toke
         return { kind: 'conflict', reason: 'exhausted' };
       }
     }
-    update.run(
-      next.name,
-      next.name.toLowerCase(),
-      Number(next.enabled),
-      next.expiredTime,
-      next.remainQuota,
-      Number(next.unlimitedQuota),
-      JSON.stringify(next.policy),
-      tokenVersion(),
-      next.policy.budget,
-      next.budgetUse.spent,
-      next.budgetUse.untilMs,
-      id,
-    );
-    return { kind: 'updated', token: next };
+    return { kind: 'updated', token: write(next) };
   }
 
   return {
@@ -137,7 +107,11 @@ export function openTokens(database: Database, reservations: Reservations): Toke
         (countOfUser.get(token.userId)?.count ?? 0) >= most ? 'too_many' : create(token, nowMs),
       ),
 
-    getToken: (id, nowMs) => database.write(() => read(id, nowMs)),
+    getToken: (id, nowMs) =>
+      database.write(() => {
+        const token = read(id, nowMs);
+        return token && tokenOf(token);
+      }),
 
     listTokens: ({ userId, name, keyHash, offset, limit, order, ...query }, nowMs) =>
       database.write(() => {
@@ -160,7 +134,7 @@ export function openTokens(database: Database, reservations: Reservations): Toke
           )
           .where('t.expired_time <> -1 AND t.expired_time < ?', query.expiresBefore)
           .where('max(t.created_time, t.accessed_time) < ?', query.unusedSince);
-        const listed = { table: 'tokens', read: tokenOf };
+        const listed = { table: 'tokens', read: (row: object) => tokenOf(TOKENS.fromRow(row)) };
         const slice = { offset, limit };
         return selectPage(database, listed, filter, slice, orderSql(ORDERS, order));
       }),
@@ -170,19 +144,19 @@ export function openTokens(database: Database, reservations: Reservations): Toke
 
     rollToken: (id, { keyHash, keyHint, keepOldMs }, nowMs, ownerId) =>
       database.write(() => {
-        const token = read(id, nowMs);
-        if (token === undefined || (ownerId !== undefined && token.userId !== ownerId)) {
-          return undefined;
-        }
-        const untilMs = keepOldMs > 0 ? nowMs + keepOldMs : 0;
-        const row = roll.get(untilMs, keyHash, keyHint, tokenVersion(), id);
-        return row === undefined ? undefined : tokenOf(row);
+        const token = readOwn(id, nowMs, ownerId);
+        if (token === undefined) return undefined;
+        const old =
+          keepOldMs > 0
+            ? { oldKeyHash: token.keyHash, oldKeyUntilMs: nowMs + keepOldMs }
+            : { oldKeyHash: undefined, oldKeyUntilMs: 0 };
+        return write({ ...token, ...old, keyHash, keyHint, version: tokenVersion() });
       }),
 
     deleteToken: (id, ownerId) =>
       database.write(() => {
-        const row = byId.get(id);
-        if (row === undefined || (ownerId !== undefined && row.user_id !== ownerId)) return false;
+        const token = byId(id);
+        if (ownerId !== undefined && token?.userId !== ownerId) return false;
         return remove.run(id) > 0;
       }),
   };

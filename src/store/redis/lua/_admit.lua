@@ -1,8 +1,4 @@
 local RATE_WINDOW_MS = 60000
-local CREDENTIAL = {
-  'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash',
-  'spent', 'until', 'oldhash', 'olduntil',
-}
 -- How often places may be recounted at most, and up to how many reservations.
 local RECOUNT_MS = 1000
 local RECOUNT_MOST = 10000
@@ -105,10 +101,7 @@ local function admit_all(user_key, reservations, token_keys, first, last)
     if not user.known or not token.known then return 'unknown' end
     if token.version ~= version then
       if token.changed then flush() end
-      local reply = redis.call('HMGET', token.key, unpack(CREDENTIAL))
-      table.insert(reply, 1, user.enabled and 1 or 0)
-      table.insert(reply, 1, 'stale')
-      return reply
+      return { 'stale', user.enabled and 1 or 0, redis.call('HGETALL', token.key) }
     end
     if not user.enabled then return 'user_disabled' end
     if not token.enabled then return 'disabled' end

@@ -3,7 +3,7 @@
 -- KEYS     user, its reservations, the token, and other tokens whose reservations may be given back
 -- ARGV     time, largest balance, the version after the change, version that the new policy was made from or '',
 --          'set' or 'add' or '', quota to set or add, then fields and values to write
--- Returns  the token's fields after the change; nil if it does not exist; 'retry' if the version has changed; 'quota_range',
+-- Returns  the token's fields and values after the change; nil if it does not exist; 'retry' if the version has changed; 'quota_range',
 --          'expired', 'exhausted'; or {'more keys', token ids...}
 --!include _clock
 --!include _budget
@@ -33,5 +33,4 @@ end
 
 end_window(key, 7)
 redis.call('HSET', key, 'remain', string.format('%.0f', remain), 'version', ARGV[3], unpack(ARGV, 7))
-return redis.call('HMGET', key, 'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited',
-  'used', 'policy', 'version', 'hash', 'spent', 'until', 'oldhash', 'olduntil')
+return redis.call('HGETALL', key)

@@ -3,7 +3,7 @@
 -- KEYS     user, its reservations, and tokens whose reservations may be given back
 -- ARGV     time, largest balance, 'set' or 'add' or '', quota to set or add, role and password hash that it must have or '',
 --          the length of what follows: fields and values that it must have; then fields and values to write
--- Returns  {name, its claim, address, its claim, all before the change, then fields...}; nil if it does not exist;
+-- Returns  {name, its claim, address, its claim, all before the change, then {fields and values after it}}; nil if it does not exist;
 --          'changed'; 'quota_range'; or {'more keys', token ids...}
 --!include _clock
 --!include _budget
@@ -28,6 +28,4 @@ if ARGV[3] == 'add' then quota = quota + tonumber(ARGV[4]) end
 if quota < 0 or quota > tonumber(ARGV[2]) then return 'quota_range' end
 end_window(KEYS[1], first)
 redis.call('HSET', KEYS[1], 'quota', string.format('%.0f', quota), unpack(ARGV, first))
-local fields = redis.call('HMGET', KEYS[1], 'id', 'username', 'email', 'display', 'role', 'enabled', 'quota', 'used',
-  'requests', 'created', 'budget', 'period', 'zone', 'spent', 'until', 'login', 'labels')
-return { user[2], user[6] or '', user[3], user[7] or '', unpack(fields) }
+return { user[2], user[6] or '', user[3], user[7] or '', redis.call('HGETALL', KEYS[1]) }

@@ -2,7 +2,7 @@
 -- Reads tokens of one user after giving back the user's expired reservations.
 -- KEYS     user, its reservations, the tokens, and other tokens whose reservations may be given back
 -- ARGV     how many tokens to read; time, or '' to leave reservations alone
--- Returns  {user enabled, then for each token its fields, or nil}; or {'more keys', token ids...}
+-- Returns  {user enabled, then for each token its fields and values, none if there is no such token}; or {'more keys', token ids...}
 --!include _clock
 --!include _budget
 --!include _give_back
@@ -12,8 +12,6 @@ if ARGV[2] ~= '' then
 end
 local reply = { redis.call('HGET', KEYS[1], 'enabled') }
 for i = 1, tonumber(ARGV[1]) do
-  local fields = redis.call('HMGET', KEYS[2 + i], 'name', 'enabled', 'hint', 'created', 'accessed',
-    'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash', 'spent', 'until', 'oldhash', 'olduntil')
-  reply[1 + i] = fields[1] and fields
+  reply[1 + i] = redis.call('HGETALL', KEYS[2 + i])
 end
 return reply

@@ -8,7 +8,7 @@
 --          1 if admitted; {1, limit, remaining, reset ms} if its rate was counted; the reason if refused;
 --          {'rate', limit, remaining, reset ms, retry after ms};
 --          {'token_budget' or 'user_budget', limit, spent, end of the window, period, zone};
---          {'stale', user enabled, token fields...}; {'more keys', token ids...} if nothing was done because reservations
+--          {'stale', user enabled, the token's fields and values}; {'more keys', token ids...} if nothing was done because reservations
 --          of these must be given back first; {'window', time, period and zone of the user's budget, the same of the
 --          token's} if nothing was done because new windows must begin first, with '' for a budget that needs none
 --!include _clock

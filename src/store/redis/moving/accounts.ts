@@ -1,64 +1,12 @@
 import { inParts } from '../../moved-rows.js';
 import type { MovedRow } from '../../moving.js';
+import { CODES } from '../../redemption.js';
 import type { LoginOrigin } from '../../sessions.js';
-import { storedPolicy } from '../../tokens.js';
+import { storedPolicy, TOKENS } from '../../tokens.js';
+import { USERS } from '../../users.js';
 import { pairOf } from '../token-records.js';
-import { policyFields } from '../tokens.js';
-import { fieldsFrom, type FieldSpec, type Moved, type Mover } from './rows.js';
-
-const USER: readonly FieldSpec[] = [
-  ['id', 'id', 0],
-  ['username', 'username', ''],
-  ['email', 'email', null],
-  ['display_name', 'display', ''],
-  ['password_hash', 'password', ''],
-  ['role', 'role', 0],
-  ['enabled', 'enabled', 0],
-  ['quota', 'quota', 0],
-  ['used_quota', 'used', 0],
-  ['request_count', 'requests', 0],
-  ['created_time', 'created', 0],
-  ['last_login_time', 'login', 0],
-  ['budget', 'budget', 0],
-  ['budget_period', 'period', 'month'],
-  ['budget_time_zone', 'zone', 'UTC'],
-  ['budget_spent', 'spent', 0],
-  ['budget_until_ms', 'until', 0],
-  ['labels', 'labels', ''],
-];
-
-const TOKEN: readonly FieldSpec[] = [
-  ['name', 'name', ''],
-  ['key_hash', 'hash', ''],
-  ['key_hint', 'hint', ''],
-  ['enabled', 'enabled', 0],
-  ['created_time', 'created', 0],
-  ['accessed_time', 'accessed', 0],
-  ['expired_time', 'expires', 0],
-  ['remain_quota', 'remain', 0],
-  ['unlimited_quota', 'unlimited', 0],
-  ['used_quota', 'used', 0],
-  ['version', 'version', 0],
-  ['policy', 'policy', '{}'],
-  ['budget_spent', 'spent', 0],
-  ['budget_until_ms', 'until', 0],
-  ['old_key_hash', 'oldhash', null],
-  ['old_key_until_ms', 'olduntil', 0],
-];
-
-const CODE: readonly FieldSpec[] = [
-  ['name', 'name', ''],
-  ['quota', 'quota', 0],
-  ['status', 'status', ''],
-  ['code_hash', 'hash', ''],
-  ['code_hint', 'hint', ''],
-  ['created_by', 'creator', 0],
-  ['created_time', 'created', 0],
-  ['redeemed_time', 'redeemed', 0],
-  ['used_user_id', 'user', 0],
-  ['expired_time', 'expires', 0],
-  ['batch_id', 'batch', ''],
-];
+import { limitFields } from '../tokens.js';
+import { fieldsFrom, type Moved, type Mover } from './rows.js';
 
 type AccountTable = 'users' | 'tokens' | 'sessions' | 'identities' | 'codes';
 
@@ -101,15 +49,15 @@ export function movedAccounts({
   const users: Moved = {
     rows: () =>
       rowsAt(`${keys.users}:ids`, async (id) => {
-        const row = await hashAt(keys.user(Number(id)), USER);
+        const row = await hashAt(keys.user(Number(id)), USERS);
         if (row === undefined) return undefined;
-        const email = row.email === '' ? null : (row.email ?? null);
-        return settled({ ...row, email }, 'quota', await heldBy(Number(id)));
+        return settled(row, 'quota', await heldBy(Number(id)));
       }),
     put: (rows) =>
-      each(rows, ({ id = 0, username = '', email = null, ...row }) => {
+      each(rows, (row) => {
+        const { id = 0, username = '', email = null } = row;
         const [userId, claim] = [Number(id), `${id}:0:moved`];
-        const fields = fieldsFrom('users', { id, username, email: email ?? '', ...row }, USER);
+        const fields = fieldsFrom(USERS, row);
         const address = String(email ?? '').toLowerCase();
         return [
           client.hset(keys.user(userId), ...fields, 'username_claim', claim, 'email_claim', claim),
@@ -125,22 +73,22 @@ export function movedAccounts({
     rows: () =>
       rowsAt(keys.tokens, async (member) => {
         const [id, userId] = pairOf(member);
-        const row = await hashAt(keys.userToken(userId, id), TOKEN);
+        const row = await hashAt(keys.userToken(userId, id), TOKENS);
         if (row === undefined) return undefined;
         const held = await heldBy(userId, id);
         return settled({ id, user_id: userId, ...row }, 'remain_quota', held);
       }),
     put: (rows) =>
-      each(rows, ({ id, user_id: user, ...row }) => {
-        const [tokenId, userId] = [Number(id), Number(user)];
+      each(rows, (row) => {
+        const [tokenId, userId] = [Number(row.id), Number(row.user_id)];
         const { key_hash: hash, old_key_hash: old, old_key_until_ms: until } = row;
         const pointer = `${userId}:${tokenId}`;
         return [
           client.hset(
             keys.userToken(userId, tokenId),
-            ...fieldsFrom('tokens', row, TOKEN),
+            ...fieldsFrom(TOKENS, row),
             ...['busy', 0, 'window', 0, 'current', 0, 'previous', 0],
-            ...policyFields(storedPolicy(String(row.policy))),
+            ...limitFields(storedPolicy(String(row.policy))),
           ),
           client.zadd(keys.userTokens(userId), tokenId, `${tokenId}`),
           client.zadd(keys.tokens, tokenId, `${tokenId}:${userId}`),
@@ -223,14 +171,14 @@ export function movedAccounts({
   const codes: Moved = {
     rows: () =>
       rowsAt(`${keys.codes}:ids`, async (id) => {
-        const row = await hashAt(`${keys.codes}:${id}`, CODE);
+        const row = await hashAt(`${keys.codes}:${id}`, CODES);
         return row && { id: Number(id), ...row };
       }),
     put: (rows) =>
-      each(rows, ({ id, ...row }) => [
-        client.hset(`${keys.codes}:${id}`, ...fieldsFrom('codes', row, CODE), 'claim', 0),
-        client.hset(`${keys.codes}:hashes`, String(row.code_hash), `${id}`),
-        client.zadd(`${keys.codes}:ids`, Number(id), `${id}`),
+      each(rows, (row) => [
+        client.hset(`${keys.codes}:${row.id}`, ...fieldsFrom(CODES, row), 'claim', 0),
+        client.hset(`${keys.codes}:hashes`, String(row.code_hash), `${row.id}`),
+        client.zadd(`${keys.codes}:ids`, Number(row.id), `${row.id}`),
       ]),
   };
 

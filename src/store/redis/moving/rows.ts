@@ -1,6 +1,7 @@
 import { camelKeys, snakeKeys } from '../../../core/records.js';
-import { unknownMember } from '../../moved-rows.js';
+import { checkColumns } from '../../moved-rows.js';
 import { MOVED_AT_ONCE, type MovedRow } from '../../moving.js';
+import type { RecordSpec } from '../../records.js';
 import type { Vault } from '../../vault.js';
 import type { Connection } from '../connection.js';
 import type { Keys } from '../keys.js';
@@ -13,8 +14,8 @@ export interface Moved {
   readonly put: (rows: readonly MovedRow[]) => Promise<unknown>;
 }
 
-/** A column, its field in a hash, and what it is where the field is missing: a number says that the column is one. */
-export type FieldSpec = readonly [column: string, field: string, absent: Value];
+/** What a record of a hash is as a row, and a row as fields. */
+type HashSpec = Pick<RecordSpec<object>, 'table' | 'columns' | 'movedColumns' | 'movedFields'>;
 
 /** A store, and how its records are read and written in many at once. */
 export interface Mover {
@@ -29,7 +30,7 @@ export interface Mover {
     read: (member: string) => Promise<MovedRow | undefined>,
   ) => AsyncGenerator<readonly MovedRow[]>;
   /** The row of a hash, unless it is missing. */
-  readonly hashAt: (key: string, specs: readonly FieldSpec[]) => Promise<MovedRow | undefined>;
+  readonly hashAt: (key: string, spec: HashSpec) => Promise<MovedRow | undefined>;
   /** Sends what each row takes, all at once. */
   readonly each: (
     rows: readonly MovedRow[],
@@ -58,9 +59,9 @@ export function openMover(connection: Connection, keys: Keys, vault: Vault): Mov
     }
   }
 
-  async function hashAt(key: string, specs: readonly FieldSpec[]): Promise<MovedRow | undefined> {
+  async function hashAt(key: string, spec: HashSpec): Promise<MovedRow | undefined> {
     const fields = await answer(client.hgetall(key));
-    return Object.keys(fields).length === 0 ? undefined : rowFrom(fields, specs);
+    return Object.keys(fields).length === 0 ? undefined : spec.movedColumns(fields);
   }
 
   function each(
@@ -77,27 +78,10 @@ export function openMover(connection: Connection, keys: Keys, vault: Vault): Mov
   return { connection, keys, vault, membersOf, rowsAt, hashAt, each, all };
 }
 
-function rowFrom(fields: Readonly<Record<string, string>>, specs: readonly FieldSpec[]): MovedRow {
-  return Object.fromEntries(
-    specs.map(([column, field, absent]) => {
-      const value = fields[field] ?? absent;
-      return [column, typeof absent === 'number' ? Number(value) : value];
-    }),
-  );
-}
-
-/** The fields of a row for its hash; what is null has none. */
-export function fieldsFrom(
-  table: string,
-  row: MovedRow,
-  specs: readonly FieldSpec[],
-): (string | number)[] {
-  const fieldOf = new Map(specs.map(([column, field]) => [column, field]));
-  return Object.entries(row).flatMap(([column, value]) => {
-    const field = fieldOf.get(column);
-    if (field === undefined) throw unknownMember(table, column);
-    return value === null ? [] : [field, value];
-  });
+/** The fields of a row for its hash. */
+export function fieldsFrom(spec: HashSpec, row: MovedRow): (string | number)[] {
+  checkColumns(spec.table, row, spec.columns);
+  return spec.movedFields(row);
 }
 
 /** A record as a row: absent members are null, and those that are named are JSON. */

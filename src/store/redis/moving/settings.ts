@@ -1,3 +1,4 @@
+import { EXAMPLES } from '../../examples.js';
 import { credentialsIn, credentialsText, inParts, lockedChannel } from '../../moved-rows.js';
 import { IMPORT_STATE, type MovedRow } from '../../moving.js';
 import { openCredentials, type Vault } from '../../vault.js';
@@ -10,15 +11,7 @@ import {
   type ChannelColumns,
   type StoredChannel,
 } from '../../channel-records.js';
-import { fieldsFrom, memberOf, rowOf, type FieldSpec, type Moved, type Mover } from './rows.js';
-
-const EXAMPLE: readonly FieldSpec[] = [
-  ['user_id', 'user', 0],
-  ['name', 'name', ''],
-  ['shared', 'shared', 0],
-  ['created_time', 'created', 0],
-  ['content', 'content', ''],
-];
+import { fieldsFrom, memberOf, rowOf, type Moved, type Mover } from './rows.js';
 
 type SettingTable = 'secrets' | 'channels' | 'tag_switches' | 'price_lists' | 'examples';
 
@@ -109,7 +102,7 @@ export function movedSettings({
       for (const ids of inParts(Array.from({ length: last }, (_, index) => index + 1))) {
         const found = await Promise.all(
           ids.map(async (id) => {
-            const row = await hashAt(`${keys.examples}:${id}`, EXAMPLE);
+            const row = await hashAt(`${keys.examples}:${id}`, EXAMPLES);
             return row && { id, ...row };
           }),
         );
@@ -117,10 +110,10 @@ export function movedSettings({
       }
     },
     put: (rows) =>
-      each(rows, ({ id, ...row }) => [
-        client.hset(`${keys.examples}:${id}`, ...fieldsFrom('examples', row, EXAMPLE)),
-        client.sadd(`${keys.examples}:of:${row.user_id}`, `${id}`),
-        ...(row.shared === 1 ? [client.sadd(`${keys.examples}:shared`, `${id}`)] : []),
+      each(rows, (row) => [
+        client.hset(`${keys.examples}:${row.id}`, ...fieldsFrom(EXAMPLES, row)),
+        client.sadd(`${keys.examples}:of:${row.user_id}`, `${row.id}`),
+        ...(row.shared === 1 ? [client.sadd(`${keys.examples}:shared`, `${row.id}`)] : []),
       ]),
   };
 
