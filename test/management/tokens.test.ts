@@ -172,6 +172,7 @@ describe('keys', () => {
       mayExplain: false,
       maxConcurrency: 4,
       dialect: 'auto',
+      labels: '',
       ...BUDGET_DEFAULTS,
     });
   });
