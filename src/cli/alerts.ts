@@ -11,10 +11,7 @@ interface ListOptions extends PageOptions {
 }
 
 export function addAlertCommands(program: Command, io: CliIo): void {
-  const alerts = program
-    .command('alerts')
-    .alias('alert')
-    .description('what is sent to webhooks, Slack and mail');
+  const alerts = program.command('alerts');
 
   withPage(alerts.command('list'))
     .description('list what was sent, when and where to, newest first')

@@ -28,10 +28,7 @@ const CHANNEL_ARGUMENT = 'id or name';
 const STATES = ['live', 'off', ...REASONS];
 
 export function addChannelCommands(program: Command, io: CliIo): void {
-  const channels = program
-    .command('channels')
-    .alias('channel')
-    .description('providers with an address and credentials');
+  const channels = program.command('channels');
 
   withFields(channels.command('create'), true)
     .description('add a channel')

@@ -24,10 +24,7 @@ interface ListOptions extends PageOptions {
 const STATUSES = Object.values(STATUS_NAMES);
 
 export function addCodeCommands(program: Command, io: CliIo): void {
-  const codes = program
-    .command('codes')
-    .alias('code')
-    .description('redemption codes, which people redeem for quota');
+  const codes = program.command('codes');
 
   codes
     .command('create')

@@ -6,7 +6,7 @@ import { withoutStore, type CliIo } from './session.js';
 import { counted } from './text.js';
 
 export function addConfigCommands(program: Command, io: CliIo): void {
-  const config = program.command('config').description('the settings of the gateway');
+  const config = program.command('config');
 
   config
     .command('print')

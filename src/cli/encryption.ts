@@ -9,9 +9,7 @@ import { counted } from './text.js';
 const CONNECT_TIMEOUT_MS = 3_000;
 
 export function addEncryptionCommands(program: Command, io: CliIo): void {
-  const encryption = program
-    .command('encryption')
-    .description('the key that encrypts the credentials of channels');
+  const encryption = program.command('encryption');
 
   encryption
     .command('rotate')

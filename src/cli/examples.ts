@@ -9,10 +9,7 @@ import { moment, table } from './text.js';
 import { listOrNone, wholeNumber } from './values.js';
 
 export function addExampleCommands(program: Command, io: CliIo): void {
-  const examples = program
-    .command('examples')
-    .alias('example')
-    .description('inputs of the playground that people keep');
+  const examples = program.command('examples');
 
   examples
     .command('list')

@@ -18,7 +18,6 @@ type ModelWire = Pick<ExplainedWire, 'candidates' | 'passed_over' | 'more_passed
 export function addExplainCommand(program: Command, io: CliIo): void {
   program
     .command('explain')
-    .description('show where a request would go now, why not elsewhere, and what it would cost')
     .argument('[model]', 'as callers name it (default: that of the key, or of the gateway)')
     .option(
       '--key <key>',

@@ -86,7 +86,7 @@ const TOKEN_STATUSES = Object.keys(STATUS).map((text) => Number(text) as TokenSt
 const KEY_ARGUMENT = 'id, name, or the key itself';
 
 export function addKeyCommands(program: Command, io: CliIo): void {
-  const keys = program.command('keys').alias('key').description('API keys of clients');
+  const keys = program.command('keys');
 
   withPolicy(keys.command('create'), true)
     .description('make a key and print it; it is not shown again')

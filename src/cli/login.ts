@@ -25,7 +25,6 @@ interface LoginOptions extends GlobalOptions {
 export function addLoginCommands(program: Command, io: CliIo): void {
   program
     .command('login')
-    .description('log in to a gateway; later commands go there')
     .option('--username <name>', 'who you are: name or address')
     .option('--password <secret>', 'env:NAME for a variable, or - for standard input; else asked')
     .addHelpText(
@@ -36,37 +35,31 @@ export function addLoginCommands(program: Command, io: CliIo): void {
       await logIn(io, this.optsWithGlobals<LoginOptions>());
     });
 
-  program
-    .command('logout')
-    .description('log out: revoke the saved access token and delete the file')
-    .action(async function (this: Command) {
-      await logOut(io, this.optsWithGlobals<GlobalOptions>());
-    });
+  program.command('logout').action(async function (this: Command) {
+    await logOut(io, this.optsWithGlobals<GlobalOptions>());
+  });
 
-  program
-    .command('whoami')
-    .description('show where commands go, and for which account')
-    .action(async function (this: Command) {
-      const options = this.optsWithGlobals<GlobalOptions>();
-      const remote = await findRemote(io, options);
-      if (remote === undefined) {
-        showing(io, options)(
-          { url: null, user: null, local: true, name: `cli:${io.user}` },
-          `You are not logged in: commands work on the store that the settings name, as cli:${io.user}.`,
-        );
-        return;
-      }
-      const user = await clientOverHttp(remote.api).call('getSelf');
+  program.command('whoami').action(async function (this: Command) {
+    const options = this.optsWithGlobals<GlobalOptions>();
+    const remote = await findRemote(io, options);
+    if (remote === undefined) {
       showing(io, options)(
-        { url: remote.api.url, local: false, ...userJson(user) },
-        facts([
-          ['gateway', remote.api.url],
-          ['user', user.username],
-          ['role', ROLE[user.role]],
-          ['quota left', amount(user.quota)],
-        ]),
+        { url: null, user: null, local: true, name: `cli:${io.user}` },
+        `You are not logged in: commands work on the store that the settings name, as cli:${io.user}.`,
       );
-    });
+      return;
+    }
+    const user = await clientOverHttp(remote.api).call('getSelf');
+    showing(io, options)(
+      { url: remote.api.url, local: false, ...userJson(user) },
+      facts([
+        ['gateway', remote.api.url],
+        ['user', user.username],
+        ['role', ROLE[user.role]],
+        ['quota left', amount(user.quota)],
+      ]),
+    );
+  });
 }
 
 async function logIn(io: CliIo, options: LoginOptions): Promise<void> {

@@ -49,7 +49,7 @@ interface AuditOptions extends PageOptions {
 }
 
 export function addLogCommands(program: Command, io: CliIo): void {
-  const logs = program.command('logs').alias('log').description('requests');
+  const logs = program.command('logs');
 
   withFilters(withPage(logs.command('list')), io)
     .description('list admitted requests, newest first')
@@ -96,7 +96,6 @@ export function addLogCommands(program: Command, io: CliIo): void {
     .action(onGateway(io, listRefused));
 
   withPage(program.command('audit'))
-    .description('list management writes: who did what, when and why')
     .option('--user <user>', 'by this account: id, name or address')
     .option('--action <action>', 'such as tag.disable or token.create')
     .option('--target <target>', 'such as tag:eu or channel:7')

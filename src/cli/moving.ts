@@ -47,7 +47,6 @@ const NAMES: Partial<Record<keyof MovedCounts, string>> = {
 export function addMovingCommands(program: Command, io: CliIo): void {
   program
     .command('export')
-    .description('write everything in the store to a file, to move it to another store')
     .argument('<file>', 'a new file, or - for standard output')
     .addOption(passphraseOption())
     .option('--without-credentials', 'leave out the credentials of channels')
@@ -84,7 +83,6 @@ Examples:
 
   program
     .command('import')
-    .description('fill an empty store from a file that export has written')
     .argument('<file>', 'the file, or - for standard input')
     .addOption(passphraseOption())
     .addHelpText(

@@ -6,8 +6,6 @@ import { moment, names, table } from './text.js';
 export function addNodeCommands(program: Command, io: CliIo): void {
   program
     .command('nodes')
-    .alias('node')
-    .description('running gateways, and whether each is up to date')
     .command('list')
     .description('list the gateways that use the store')
     .action(onGateway(io, listAll));

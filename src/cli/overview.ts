@@ -18,7 +18,6 @@ const MINUTE_MS = 60_000;
 export function addOverviewCommand(program: Command, io: CliIo): void {
   program
     .command('overview')
-    .description('whether everything is all right, across all gateways')
     .option(
       '--last <time>',
       `of that time, such as 15m, 24h or 7d; ${MAX_SERIES_DAYS}d at most`,
@@ -30,10 +29,7 @@ export function addOverviewCommand(program: Command, io: CliIo): void {
         showOverview(session, command.opts<{ readonly last: number }>().last),
       ),
     );
-  program
-    .command('doctor')
-    .description('check settings, store and channels; exit code 1 if something needs a look')
-    .action(onGateway(io, examine));
+  program.command('doctor').action(onGateway(io, examine));
 }
 
 /** As much as the API takes. */

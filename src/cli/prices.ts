@@ -7,7 +7,6 @@ import { past } from './values.js';
 export function addPriceCommand(program: Command, io: CliIo): void {
   program
     .command('prices')
-    .description('what models cost')
     .option('--changes', 'when that changed, and from what to what')
     .option(
       '--since <when>',

@@ -18,7 +18,6 @@ interface Options {
 export function addProbeCommand(program: Command, io: CliIo): void {
   program
     .command('probe')
-    .description('find out what an unknown server speaks, and print a channel for it')
     .argument('<url>', 'its base URL')
     .option('--api-key <secret>', 'env:NAME for a variable, or - for standard input')
     .option(

@@ -10,7 +10,6 @@ import { withoutStore, type CliIo } from './session.js';
 export function addRestoreCommand(program: Command, io: CliIo): void {
   program
     .command('restore')
-    .description('bring the embedded store back to a backup')
     .argument('<folder>', 'the folder that backup made')
     .addHelpText(
       'after',

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import type { Environment } from '../config/files.js';
-import { loadConfig, type ConfigSources } from '../config/load-config.js';
+import type { ConfigSources } from '../config/load-config.js';
 import type { Config } from '../config/values.js';
 import { Secret } from '../core/secret.js';
 import { createApiClient, type ApiClient } from '../client/api-client.js';
 import type { Client } from '../client/client.js';
-import { clientInProcess } from '../client/in-process.js';
 import { clientOverHttp } from '../client/over-http.js';
 import { RefusedError, UsageError } from './errors.js';
 import { readLogin } from './saved-login.js';
@@ -55,19 +54,22 @@ export function onGateway(
   return async function (this: Command) {
     const options = this.optsWithGlobals<GlobalOptions>();
     const remote = await findRemote(io, options);
-    const client =
-      remote === undefined
-        ? await clientInProcess(sources(io, options), io.user, io.now, (why) => {
-            // A script expects nothing but JSON there.
-            if (options.json !== true) io.writeError(`${why}\n`);
-          })
-        : clientOverHttp(remote.api);
+    const client = remote === undefined ? await onStore(io, options) : clientOverHttp(remote.api);
     try {
       await work({ io, client, show: showing(io, options) }, this);
     } finally {
       await client.close();
     }
   };
+}
+
+async function onStore(io: CliIo, options: GlobalOptions): Promise<Client> {
+  // It is most of the gateway: a command that goes over HTTP starts without it.
+  const { clientInProcess } = await import('../client/in-process.js');
+  return clientInProcess(sources(io, options), io.user, io.now, (why) => {
+    // A script expects nothing but JSON there.
+    if (options.json !== true) io.writeError(`${why}\n`);
+  });
 }
 
 /** An action that needs only the settings, or not even them. */
@@ -85,6 +87,7 @@ export function withoutStore(
   return async function (this: Command) {
     const options = this.optsWithGlobals<GlobalOptions>();
     const from = sources(io, options);
+    const { loadConfig } = await import('../config/load-config.js');
     await work(
       { show: showing(io, options), sources: from, settings: () => loadConfig(from) },
       this,

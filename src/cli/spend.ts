@@ -42,7 +42,6 @@ export function addSpendCommand(program: Command, io: CliIo): void {
   const choices = [...BREAKDOWN_GROUPS];
   const spend = program
     .command('spend')
-    .description('add up who spent what, across all gateways')
     .addOption(new Option('--by <what>', 'a row for each').choices(choices).default('user'))
     .addOption(new Option('--then <what>', 'and in it, a row for each').choices(choices))
     .option('--user <user>', 'of this account: id, name or address')

@@ -27,7 +27,6 @@ const LEAST_SECRET = 5;
 export function addSupportCommand(program: Command, io: CliIo): void {
   program
     .command('support-bundle')
-    .description('write a file for people who help: settings, channels, nodes, failures, metrics')
     .option('--out <file>', 'where to; it must not exist yet')
     .addHelpText(
       'after',

@@ -4,10 +4,7 @@ import { onGateway, type CliIo, type Session } from './session.js';
 import { counted, inForceText, moment, table } from './text.js';
 
 export function addTagCommands(program: Command, io: CliIo): void {
-  const tags = program
-    .command('tags')
-    .alias('tag')
-    .description('switch all channels with a tag off and on');
+  const tags = program.command('tags');
 
   tags
     .command('list')

@@ -48,7 +48,7 @@ const EVERY_ROLE = Object.keys(ROLE).map((text) => Number(text) as Role);
 const USER_ARGUMENT = 'id, name or address';
 
 export function addUserCommands(program: Command, io: CliIo): void {
-  const users = program.command('users').alias('user').description('accounts of people');
+  const users = program.command('users');
 
   withFields(users.command('create'), true)
     .description('make an account')

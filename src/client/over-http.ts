@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Client, InputOf, OperationId, ReplyOf } from './client.js';
 import type { ApiClient } from './api-client.js';
 
@@ -7,16 +8,11 @@ export function clientOverHttp(api: ApiClient): Client {
     place: api.url,
     isOperator: false,
     async call<Id extends OperationId>(id: Id, input: InputOf<Id> = {}): Promise<ReplyOf<Id>> {
-      // The table is large, and commands that ask nothing do without it.
-      const { OPERATIONS } = await import('../operations/index.js');
-      const operation = OPERATIONS.find((one) => one.id === id);
-      if (operation === undefined) throw new Error(`there is no operation ${id}`);
-      const path = pathOf(operation.path, input.params ?? {});
-      const { method } = operation;
+      const [method, path, hasBody] = routes()[id];
       const query = input.query as
         Readonly<Record<string, string | number | undefined>> | undefined;
-      const body = 'body' in operation ? (input.body ?? {}) : undefined;
-      const reply = await api.call(method, path, {
+      const body = hasBody ? (input.body ?? {}) : undefined;
+      const reply = await api.call(method, pathOf(path, input.params ?? {}), {
         ...(query === undefined ? {} : { query }),
         ...(body === undefined ? {} : { body }),
       });
@@ -25,6 +21,15 @@ export function clientOverHttp(api: ApiClient): Client {
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** How an operation is asked: the method, the path, and whether it takes a body. */
+type Route = readonly [method: string, path: string, hasBody: boolean];
+
+/** Made from the table of operations by `npm run docs:tables`: the table itself takes most of a second to load. */
+function routes(): Readonly<Record<OperationId, Route>> {
+  const file = new URL('routes.json', import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<OperationId, Route>>;
 }
 
 /** The path of an operation with its parameters in place. */

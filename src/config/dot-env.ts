@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { type ConfigMistake, type Environment } from './files.js';
+import type { ConfigMistake, Environment } from './files.js';
 import { ConfigError } from './mistakes.js';
 import { systemCode } from '../core/errors.js';
 

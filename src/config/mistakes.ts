@@ -1,5 +1,5 @@
 import type Joi from 'joi';
-import { type ConfigMistake, type RawSettings, type SettingPath } from './files.js';
+import type { ConfigMistake, RawSettings, SettingPath } from './files.js';
 import { isRecord } from '../core/records.js';
 
 /** The exit code of a process that cannot start because of its settings (`EX_CONFIG` of sysexits). */

@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { Command } from 'commander';
+import { COMMANDS } from '../../src/cli/commands.js';
 import { runCli } from '../../src/cli/program.js';
+import type { CliIo } from '../../src/cli/session.js';
 
 /** What the command line refuses before it looks for settings or a store. */
 async function run(
@@ -59,6 +63,54 @@ describe('an option that takes a list', () => {
 
     expect(code).toBe(2);
     expect(error).toContain('Give names separated by commas.');
+  });
+});
+
+describe('the commands of the program', () => {
+  it('are those that the modules add', async () => {
+    const program = new Command();
+    const adders = new Set<(program: Command, io: CliIo) => void>();
+    for (const { load } of COMMANDS) adders.add(await load());
+    for (const add of adders) add(program, { now: () => 0 } as CliIo);
+
+    const added = program.commands.map((command) => command.name());
+    expect(added.toSorted()).toEqual(COMMANDS.map(({ name }) => name).toSorted());
+  });
+
+  it('are all in its help, under their names and those for short', async () => {
+    const { code, out } = await run('--help');
+
+    expect(code).toBe(0);
+    for (const { name, alias } of COMMANDS) {
+      expect(out).toContain(`  ${alias === undefined ? name : `${name}|${alias}`} `);
+    }
+  });
+
+  it('load neither the store nor the checks of settings before one runs', () => {
+    const packages = new Set<string>();
+    const files = new Set<string>();
+    function follow(file: URL): void {
+      if (files.has(file.href)) return;
+      files.add(file.href);
+      const code = readFileSync(file, 'utf8');
+      for (const [, from = ''] of code.matchAll(
+        /^(?:import|export) (?!type )[^;']*? from '([^']+)';/gm,
+      )) {
+        if (from.startsWith('.')) follow(new URL(from.replace(/js$/, 'ts'), file));
+        else if (!from.startsWith('node:')) packages.add(from);
+      }
+    }
+    follow(new URL('../../src/cli.ts', import.meta.url));
+
+    expect([...packages]).toEqual(['commander']);
+  });
+
+  it('have help by `help` as by --help, at any depth', async () => {
+    const help = await run('help', 'keys', 'create');
+
+    expect(help).toEqual(await run('keys', 'create', '--help'));
+    expect(help.out).toContain('Usage: rerank-gateway keys create');
+    expect(await run('help', 'keys')).toEqual(await run('keys', '--help'));
   });
 });
 

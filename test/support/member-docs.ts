@@ -8,6 +8,7 @@ import { SETTINGS } from '../../src/config/settings.js';
 import type { Setting, SettingGroup } from '../../src/config/setting.js';
 import { snakeCase } from '../../src/core/records.js';
 import { TOKEN_MEMBERS } from '../../src/core/token-members.js';
+import { OPERATIONS } from '../../src/operations/index.js';
 import { DIALECTS } from '../../src/ingress/index.js';
 import { USAGE_ROWS } from '../../src/core/usage-members.js';
 
@@ -29,6 +30,18 @@ export const PAGES_WITH_TABLES: readonly string[] = [
   'configuration.md',
   'operations.md',
 ].map((page) => fileURLToPath(new URL(`../../docs/${page}`, import.meta.url)));
+
+/** How the command line asks for each operation. */
+export const ROUTES = fileURLToPath(new URL('../../src/client/routes.json', import.meta.url));
+
+export async function renderRoutes(): Promise<string> {
+  const routes = OPERATIONS.map((operation) => [
+    operation.id,
+    [operation.method, operation.path, 'body' in operation],
+  ]);
+  const text = JSON.stringify(Object.fromEntries(routes));
+  return format(text, { ...(await resolveConfig(ROUTES)), parser: 'json', objectWrap: 'collapse' });
+}
 
 /** A page as it should be: its tables made anew from the code. */
 export async function renderTables(path: string): Promise<string> {

@@ -1,0 +1,54 @@
+import { CommanderError } from 'commander';
+import { EncryptionKeyError } from '../assembly/open-store.js';
+import { GatewayUnreachableError } from '../client/api-client.js';
+import { StoppedGatewayError } from '../client/client.js';
+import { CONFIG_EXIT_CODE, ConfigError, mistakeWire } from '../config/mistakes.js';
+import { GatewayError } from '../core/errors.js';
+import { StoreUnavailableError } from '../store/store.js';
+import { UsageError } from './errors.js';
+
+/** Understood but refused: what is named does not exist, or is in the wrong state for it. */
+const REFUSED = 1;
+/** Not understood: a wrong command, option or value. */
+const USAGE = 2;
+/** `EX_UNAVAILABLE` of sysexits: the store, or the gateway, cannot be reached. */
+const UNAVAILABLE = 69;
+
+/** Why a command failed, as it is printed, and the exit code of that. */
+export function explain(error: unknown): {
+  readonly code: string;
+  readonly exitCode: number;
+  readonly message: string;
+  readonly mistakes?: readonly ReturnType<typeof mistakeWire>[];
+} {
+  if (error instanceof ConfigError) {
+    const mistakes = error.mistakes.map(mistakeWire);
+    return { code: 'invalid_config', exitCode: CONFIG_EXIT_CODE, message: error.message, mistakes };
+  }
+  if (error instanceof StoreUnavailableError) {
+    const message = `The store cannot be reached: ${error.message}`;
+    return { code: 'store_unavailable', exitCode: UNAVAILABLE, message };
+  }
+  if (error instanceof EncryptionKeyError) {
+    return { code: 'wrong_encryption_key', exitCode: CONFIG_EXIT_CODE, message: error.message };
+  }
+  if (error instanceof GatewayUnreachableError) {
+    return { code: 'gateway_unreachable', exitCode: UNAVAILABLE, message: error.message };
+  }
+  if (error instanceof GatewayError) {
+    const exitCode = error.code === 'invalid_request' ? USAGE : REFUSED;
+    return { code: error.code, exitCode, message: error.message };
+  }
+  if (error instanceof CommanderError) {
+    const message =
+      error.code === 'commander.help'
+        ? 'The command is incomplete; see --help.'
+        : error.message.replace(/^error: /, '');
+    return { code: 'invalid_request', exitCode: USAGE, message };
+  }
+  if (error instanceof UsageError || error instanceof StoppedGatewayError) {
+    return { code: 'invalid_request', exitCode: USAGE, message: error.message };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'refused', exitCode: REFUSED, message };
+}
