@@ -112,7 +112,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
           params: { id },
           body: { name, status },
         });
-        showWrite(session, write, 'is there');
+        showCreated(session, write);
       }),
     );
 
@@ -184,7 +184,7 @@ async function create(session: Session, command: Command): Promise<void> {
       ...givenMembers(command, CHANNEL_MEMBERS),
     },
   });
-  showWrite(session, write, 'is there');
+  showCreated(session, write);
 }
 
 async function update(session: Session, command: Command): Promise<void> {
@@ -267,6 +267,13 @@ async function test(session: Session, command: Command): Promise<void> {
   session.show({ id, name, ...tested }, describeTest(`Channel ${id} "${name}"`, tested));
   // Scripts see it by the exit code; people have read it.
   if (problem !== null) throw new RefusedError(problem.message);
+}
+
+function showCreated(session: Session, write: ReplyOf<'createChannel'>): void {
+  session.show(
+    write,
+    `Created channel ${write.id} "${write.name}" (${effective(write.effective)}). ${inForceText(write)}`,
+  );
 }
 
 function showWrite(session: Session, write: ReplyOf<'updateChannel'>, what: string): void {
