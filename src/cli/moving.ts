@@ -16,6 +16,7 @@ import {
   type OnMoved,
 } from '../assembly/moving.js';
 import type { Store } from '../store/store.js';
+import { addElsewhereCommands } from './elsewhere/commands.js';
 import { RefusedError, UsageError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';
 import { counted } from './text.js';
@@ -81,7 +82,7 @@ Examples:
       }),
     );
 
-  program
+  const imports = program
     .command('import')
     .argument('<file>', 'the file, or - for standard input')
     .addOption(passphraseOption())
@@ -89,6 +90,7 @@ Examples:
       'after',
       `
 Run it again after an interruption: it goes on where it ended. A gateway does not start on a store that is half filled.
+From another gateway, import litellm and import new-api add what a store does not have yet.
 
 Example:
   REDIS_URL=redis://localhost:6379 rerank-gateway import house.ndjson`,
@@ -111,6 +113,7 @@ Example:
         show(counts, `${said}: ${summary(counts)}.`);
       }),
     );
+  addElsewhereCommands(imports, io);
 }
 
 function passphraseOption(): Option {

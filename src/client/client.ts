@@ -1,3 +1,5 @@
+import type { CarriedCode } from '../management/carried.js';
+import type { TokenDraft, TokenSecret } from '../management/tokens.js';
 import type { OPERATIONS } from '../operations/index.js';
 
 type Table = (typeof OPERATIONS)[number];
@@ -34,7 +36,16 @@ export interface Client {
   /** Whether it works on the store itself, where everything is allowed. */
   readonly isOperator: boolean;
   call<Id extends OperationId>(id: Id, input?: InputOf<Id>): Promise<ReplyOf<Id>>;
+  /** Takes over secrets that another gateway gave out. The API cannot: an admin could plant a key that others know. */
+  readonly carry?: Carry;
   close(): Promise<void>;
+}
+
+/** What the operator of the store may take over from another gateway. */
+export interface Carry {
+  hasToken(keyHash: string): Promise<boolean>;
+  token(draft: TokenDraft, secret: TokenSecret): Promise<void>;
+  code(code: CarriedCode, batchId: string): Promise<void>;
 }
 
 /** Asked on the store itself, an operation needs what only a running gateway knows. */

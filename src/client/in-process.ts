@@ -16,6 +16,7 @@ import { Upstream } from '../gateway/transport/upstream.js';
 import { createSendMail } from '../mail/send-mail.js';
 import { judgeUpstreamAddress } from '../management/addresses.js';
 import type { Actor } from '../management/audit.js';
+import { carryCode, carryToken, hasToken } from '../management/carried.js';
 import type { Login } from '../management/sessions.js';
 import { findRoot } from '../management/users.js';
 import { OPERATIONS } from '../operations/index.js';
@@ -89,6 +90,11 @@ export async function clientInProcess(
       const reply = await prepared.run();
       // The operation has given it this type; commands ask for no files.
       return ('data' in reply ? reply.data : reply.text) as ReplyOf<Id>;
+    },
+    carry: {
+      hasToken: (keyHash) => hasToken(deps, keyHash),
+      token: async (draft, secret) => void (await carryToken(deps, draft, secret, operator)),
+      code: (code, batchId) => carryCode(deps, code, batchId, operator),
     },
     async close() {
       try {

@@ -85,7 +85,7 @@ function slipIn(schema: Joi.Schema, { type, path, context }: Joi.ValidationError
   if (type !== 'object.unknown' || path.length !== 1) return undefined;
   const name = String(path[0]);
   if (ELSEWHERE.has(name)) {
-    return 'is a setting of LiteLLM; here, "channels:" has a provider, an api_key and models for each entry';
+    return 'is a setting of LiteLLM; here, "channels:" has a provider, an api_key and models for each entry: "rerank-gateway import litellm FILE" carries them over';
   }
   const groups = namesAt(schema, []).filter((group) => namesAt(schema, [group]).includes(name));
   return groups.length === 0

@@ -263,7 +263,8 @@ function newCode(randomBytes: ManagementDeps['randomBytes']): string {
   return Buffer.from(randomBytes(CODE_BYTES)).toString('hex');
 }
 
-function hintOf(code: string): string {
+/** The part of a code that may be shown forever. */
+export function hintOf(code: string): string {
   return `${code.slice(0, 4)}…${code.slice(-4)}`;
 }
 

@@ -15,7 +15,7 @@ import {
   type TokenPolicy,
   type TokenStatus,
 } from '../core/token.js';
-import type { Page, TokenChange, TokenQuery, TokenUpdate } from '../store/store.js';
+import type { NewToken, Page, TokenChange, TokenQuery, TokenUpdate } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import type { Aliases } from '../core/model-names.js';
 import { isAddressOrRange } from './addresses.js';
@@ -67,6 +67,21 @@ export async function createToken(
   draft: TokenDraft,
   actor: Actor,
 ): Promise<CreatedToken> {
+  const key = newApiKey(deps.randomBytes);
+  const secret = { keyHash: hashSecret(key), keyHint: keyHint(key) };
+  return { token: await addToken(deps, draft, secret, actor), key };
+}
+
+/** What is stored of a key: its hash, and what people recognise it by. */
+export type TokenSecret = Pick<NewToken, 'keyHash' | 'keyHint'>;
+
+/** Creates a key whose secret is made already; the rules are those of `createToken`. */
+export async function addToken(
+  deps: TokenDeps,
+  draft: TokenDraft,
+  secret: TokenSecret,
+  actor: Actor,
+): Promise<Token> {
   const { userId, enabled = true, expiredTime = NEVER_EXPIRES, unlimitedQuota = false } = draft;
   const owner = ownerScope(actor);
   if (owner !== undefined && owner !== userId) throw noUser();
@@ -77,14 +92,12 @@ export async function createToken(
   const policy: TokenPolicy = { ...OPEN_POLICY, ...checkPolicy(draft.policy ?? {}) };
   checkDefaultModel(policy);
   checkMayExplain(policy, OPEN_POLICY, actor);
-  const key = newApiKey(deps.randomBytes);
   const { keysPerAccount = Number.MAX_SAFE_INTEGER } = deps.accounts ?? {};
   const token = await deps.store.createTokenWithin(
     {
       userId,
       name: checkName(draft.name, 'name'),
-      keyHash: hashSecret(key),
-      keyHint: keyHint(key),
+      ...secret,
       enabled,
       expiredTime,
       remainQuota: checkInteger(draft.remainQuota ?? 0, 0, MAX_QUOTA, 'remain_quota'),
@@ -104,7 +117,7 @@ export async function createToken(
   const { name, keyHint: hint, remainQuota } = token;
   const detail = { userId, name, keyHint: hint, expiredTime, remainQuota, unlimitedQuota, policy };
   await recordAudit(deps, actor, 'token.create', target(token.id), detail, { name });
-  return { token, key };
+  return token;
 }
 
 /** One key; somebody else's is as unknown as one that does not exist. */

@@ -619,7 +619,7 @@ describe('mistakes that people make', () => {
     [
       'a file of LiteLLM',
       'model_list:\n  - model_name: m\n',
-      ':1: model_list: is a setting of LiteLLM; here, "channels:" has a provider, an api_key and models for each entry',
+      ':1: model_list: is a setting of LiteLLM; here, "channels:" has a provider, an api_key and models for each entry: "rerank-gateway import litellm FILE" carries them over',
     ],
   ])('are explained: %s', (_, text, expected) => {
     const found = mistakes(text);

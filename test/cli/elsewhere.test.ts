@@ -1,0 +1,274 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openStore } from '../../src/assembly/open-store.js';
+import { serverOf } from '../../src/cli/elsewhere/litellm-providers.js';
+import { addLitellmKeys } from '../../src/cli/elsewhere/litellm-keys.js';
+import { planOfLitellm } from '../../src/cli/elsewhere/litellm.js';
+import { emptyPlan, type Plan } from '../../src/cli/elsewhere/plan.js';
+import { runCli } from '../../src/cli/program.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { hashRedemptionCode } from '../../src/management/redeem.js';
+import { openDriver } from '../../src/store/sqlite/driver.js';
+import type { Store } from '../../src/store/store.js';
+import { createUser, sha256, T0 } from '../store/contract/harness.js';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures/elsewhere');
+const CONFIG = join(FIXTURES, 'litellm.yaml');
+let folder = '';
+let env: Record<string, string> = {};
+
+async function onStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(loadConfig({ env }).store);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-elsewhere-'));
+  env = { DATA_DIR: join(folder, 'data'), ENCRYPTION_KEY: 'the key of this house', HOME: folder };
+  await onStore((store) => createUser(store, { username: 'root', role: 100, quota: 10_000_000 }));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+async function run(args: readonly string[], more: Record<string, string> = {}) {
+  const [out, error]: [string[], string[]] = [[], []];
+  const code = await runCli(args, {
+    env: { ...env, ...more },
+    ...{ user: 'alice', now: () => T0, ask: undefined, readInput: () => Promise.resolve('') },
+    writeOut: (text) => out.push(text),
+    writeError: (text) => error.push(text),
+  });
+  return { code, out: out.join(''), error: error.join('') };
+}
+
+function file(name: string, content: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+const KEY = {
+  token: sha256('sk-the-key-of-a-caller'),
+  ...{ key_name: 'sk-...ller', key_alias: 'search-team', spend: 1.5, max_budget: 4 },
+  ...{ expires: null, models: ['jina'], rpm_limit: 30, blocked: null, metadata: {} },
+};
+
+describe('import litellm', () => {
+  it('makes channels and keys once, and names what it left', async () => {
+    const keys = file('keys.json', {
+      keys: [KEY],
+      total_count: 1,
+      current_page: 1,
+      total_pages: 1,
+    });
+    const more = { COHERE_API_KEY: 'co-env' };
+    const command = ['import', 'litellm', CONFIG, '--keys', keys, '--json'];
+
+    const dry = await run([...command, '--dry-run'], more);
+    const before = await onStore((store) => store.loadChannels());
+    const first = await run(command, more);
+    const again = await run(command, more);
+
+    expect(before.channels).toEqual([]);
+    const names = ['rerank-english-v3.0', 'rerank-english-v3.0-2', 'local', 'jina', 'bedrock'];
+    const carried = { channels: names, accounts: [], keys: ['search-team'], codes: [] };
+    expect(JSON.parse(dry.out)).toMatchObject({ dry_run: true, carried });
+    expect(first.error).toBe('');
+    expect(JSON.parse(first.out)).toMatchObject({ carried, already_there: { channels: [] } });
+    expect(JSON.parse(again.out)).toMatchObject({
+      carried: { channels: [], keys: [] },
+      already_there: carried,
+    });
+    const { not_carried: left, to_do: toDo } = JSON.parse(first.out) as {
+      not_carried: { what: string }[];
+      to_do: string[];
+    };
+    expect(left.map(({ what }) => what)).toEqual([
+      'model voyage (voyage/rerank-2)',
+      'model gpt-4o (openai/gpt-4o)',
+      'model embed (cohere/embed-english-v3.0)',
+      'router_settings.routing_strategy',
+      'litellm_settings.drop_params',
+      'general_settings.master_key',
+    ]);
+    expect(toDo.join('\n')).toMatch(/Set UNSET_KEY[^]*fallbacks: \[local\][^]*rerank-v3.5/);
+    await onStore(async (store) => {
+      const { channels } = await store.loadChannels();
+      const seen = channels.map(({ provider, baseUrl, models, credentials }) => [
+        provider,
+        baseUrl,
+        Object.values(models)[0],
+        credentials.apiKey?.reveal(),
+      ]);
+      expect(seen).toEqual([
+        ['cohere', undefined, 'rerank-english-v3.0', 'co-env'],
+        ['cohere', 'https://eu.example.com', 'rerank-english-v3.0', 'sk-second'],
+        ['vllm', 'http://10.0.0.5:8000', 'BAAI/bge-reranker-v2-m3', undefined],
+        ['jina', undefined, 'jina-reranker-v2-base-multilingual', 'jina-from-the-file'],
+        ['bedrock', undefined, expect.stringContaining('arn:aws'), undefined],
+      ]);
+      expect(channels[0]).toMatchObject({ requestsPerMinute: 60, priority: -2 });
+      expect(channels[1]).toMatchObject({ weight: 3, tokensPerMinute: 20_000 });
+      expect(channels[2]).toMatchObject({ timeoutMs: 2_500 });
+      const found = await store.findToken(sha256('sk-the-key-of-a-caller'));
+      expect(found?.token).toMatchObject({
+        ...{ name: 'search-team', keyHint: 'sk-…ller', enabled: true },
+        ...{ unlimitedQuota: false, remainQuota: 1_250_000 },
+        policy: { models: ['jina'], rateLimit: 30 },
+      });
+    });
+  });
+
+  it('says in words what it did, and that a file is missing', async () => {
+    const { out } = await run(['import', 'litellm', CONFIG, '--dry-run']);
+    const missing = await run(['import', 'litellm', join(folder, 'no.yaml')]);
+
+    expect(out).toContain('4 channels would be carried over: rerank-english-v3.0, local');
+    expect(out).toContain('- model gpt-4o (openai/gpt-4o): it does not look like a reranker');
+    expect(out).toContain('Nothing was written: this was a dry run.');
+    expect(missing).toMatchObject({ code: 1, error: expect.stringContaining('There is no file') });
+  });
+});
+
+describe('keys of LiteLLM', () => {
+  const planned = (key: object): Plan => {
+    const plan = emptyPlan();
+    addLitellmKeys(plan, [{ ...KEY, ...key }], T0);
+    return plan;
+  };
+
+  it.each([
+    ['no budget', { max_budget: null }, { unlimitedQuota: true, policy: expect.anything() }],
+    ['a spent budget', { spend: 9 }, { unlimitedQuota: false, remainQuota: 0 }],
+    [
+      'a budget that renews',
+      { budget_duration: '30d' },
+      { unlimitedQuota: true, policy: { budget: 2_000_000, budgetPeriod: 'month' } },
+    ],
+    [
+      'another period',
+      { budget_duration: '3h' },
+      { unlimitedQuota: false, remainQuota: 1_250_000 },
+    ],
+    [
+      'a renewing budget of nothing',
+      { max_budget: 0, budget_duration: '1d' },
+      { unlimitedQuota: false, remainQuota: 0 },
+    ],
+    ['a blocked key', { blocked: true }, { enabled: false }],
+    ['the models of a team', { models: ['all-team-models'] }, { enabled: false }],
+    ['a time without a zone', { expires: '2999-01-01T00:00:00' }, { expiredTime: 32_472_144_000 }],
+  ])('%s', (_, key, draft) => {
+    expect(planned(key).keys[0]?.draft).toMatchObject(draft);
+  });
+
+  it.each([
+    ['an expired key', { expires: '2001-01-01T00:00:00Z' }],
+    ['a key without a hash', { token: 'sk-plain' }],
+  ])('leaves out %s', (_, key) => {
+    const plan = planned(key);
+    expect([plan.keys, plan.notCarried.length]).toEqual([[], 1]);
+  });
+});
+
+describe('deployments of LiteLLM', () => {
+  it.each([
+    ['infinity/bge-reranker', 'http://i:7997/v1/', 'infinity', 'http://i:7997/v1'],
+    ['huggingface/my-reranker', 'http://tei:80/rerank', 'tei', 'http://tei:80'],
+    ['azure_ai/rerank', 'https://a.eastus.models.ai.azure.com', 'azure-serverless-v1', undefined],
+    ['azure_ai/rerank', 'https://a.services.ai.azure.com/v1', 'azure-foundry', undefined],
+    ['nvidia_nim/nvidia/rerank-1b', undefined, 'nvidia-retrieval', undefined],
+    ['nvidia_nim/ranking/nvidia/rerank-1b', 'http://n:8000/v1', 'nim', 'http://n:8000'],
+    ['deepinfra/Qwen/Reranker', 'https://api.deepinfra.com/v1/openai', 'deepinfra', undefined],
+  ])('%s at %s is a channel of %s', (model, api_base, provider, url) => {
+    const entry = { model_name: 'm', litellm_params: { model, api_base, api_key: 'k' } };
+    const [channel] = planOfLitellm({ model_list: [entry] }, {}).channels;
+    expect(channel).toMatchObject({ provider, ...(url === undefined ? {} : { base_url: url }) });
+  });
+
+  it.each([
+    ['https://dashscope.aliyuncs.com/compatible-mode/v1', 'https://dashscope.aliyuncs.com'],
+    ['https://api.fireworks.ai/inference/v1/rerank', 'https://api.fireworks.ai'],
+    ['https://x.services.ai.azure.com/providers/cohere/v2', 'https://x.services.ai.azure.com'],
+  ])('%s is the server %s', (base, server) => {
+    expect(serverOf(base)).toBe(server);
+  });
+});
+
+describe('import new-api', () => {
+  beforeEach(() => {
+    const database = openDriver(join(folder, 'one-api.db'));
+    database.exec(readFileSync(join(FIXTURES, 'new-api.sql'), 'utf8'));
+    database.close();
+  });
+
+  it('makes channels, accounts, keys and codes once', async () => {
+    const command = ['import', 'new-api', join(folder, 'one-api.db'), '--json'];
+
+    const dry = await run([...command, '--dry-run']);
+    const first = await run(command);
+    const again = await run(command);
+
+    const carried = {
+      channels: ['Cohere', 'SiliconFlow'],
+      accounts: ['carol', 'dave'],
+      keys: ['of root', 'prod'],
+      codes: ['spring'],
+    };
+    expect(first.error).toBe('');
+    expect(JSON.parse(dry.out)).toMatchObject({ carried });
+    expect(JSON.parse(first.out)).toMatchObject({ carried });
+    expect(JSON.parse(again.out)).toMatchObject({ already_there: carried });
+    const { not_carried: left } = JSON.parse(first.out) as { not_carried: { what: string }[] };
+    expect(left.map(({ what }) => what)).toEqual([
+      'channel OpenAI',
+      'channel Other rerank',
+      'command-r of channel Cohere',
+      'root account root',
+      'key old',
+      'code spring',
+    ]);
+    await onStore(async (store) => {
+      const { channels } = await store.loadChannels();
+      expect(channels).toMatchObject([
+        { provider: 'cohere', tag: 'default+vip', priority: 5, weight: 1, status: 1 },
+        { provider: 'siliconflow', tag: 'vip', weight: 4, status: 2 },
+      ]);
+      expect(channels[0]?.models).toEqual({ 'rerank-v3.5': 'rerank-v3.5-eu' });
+      expect(channels[1]?.credentials.apiKey?.reveal()).toBe('sf-1\nsf-2');
+      const carol = await store.findUser('carol', T0);
+      expect(carol).toMatchObject({ quota: 750_000, email: 'carol@example.com', role: 1 });
+      expect(await store.findUser('dave', T0)).toMatchObject({ role: 10, enabled: false });
+      const key = 'sk-carolcarolcarolcarolcarolcarolcarolcarolcarolcar';
+      expect((await store.findToken(sha256(key)))?.token).toMatchObject({
+        ...{ userId: carol?.id, remainQuota: 500_000, unlimitedQuota: false },
+        policy: {
+          models: ['rerank-v3.5'],
+          allowIps: ['10.0.0.0/8', '192.0.2.7'],
+          tags: ['default+vip', 'vip'],
+        },
+      });
+      const of = await store.findToken(sha256(`sk-${'root'.repeat(12)}`));
+      expect(of?.token.policy.tags).toEqual(['default+vip']);
+      const code = hashRedemptionCode('0123456789abcdef0123456789abcdef');
+      expect(await store.redeem(code, carol?.id ?? 0, T0)).toMatchObject({ quota: 1_000_000 });
+    });
+  });
+
+  it('refuses a database of something else, and changes nothing in it', async () => {
+    const other = join(folder, 'other.db');
+    openDriver(other).close();
+
+    const { code, error } = await run(['import', 'new-api', other]);
+
+    expect([code, error]).toEqual([1, expect.stringContaining('no table "channels"')]);
+  });
+});
