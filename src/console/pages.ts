@@ -70,6 +70,9 @@ export const PAGES: readonly Page[] = [
     import('./pages/models/models.js').then(({ Models }) => Models),
   ),
   page('nodes', 'system', 'n', ADMINS, () => import('./pages/nodes.js').then(({ Nodes }) => Nodes)),
+  page('alerts', 'system', 'l', ADMINS, () =>
+    import('./pages/alerts.js').then(({ Alerts }) => Alerts),
+  ),
   page('audit', 'system', 'a', ADMINS, () => import('./pages/audit.js').then(({ Audit }) => Audit)),
   page('account', 'system', 'i', ALL, () =>
     import('./pages/account.js').then(({ Account }) => Account),

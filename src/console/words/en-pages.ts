@@ -342,6 +342,24 @@ export const enPages = {
     invalid: 'its answer was not a ranking',
     misconfigured: 'refused our key, model or account',
   },
+  alerts: {
+    anyState: 'Any state',
+    states: { waiting: 'waiting', sent: 'sent', dead: 'given up' },
+    none: 'Nothing has been sent yet.',
+    noneHelp: 'Name the receivers under alerts.targets in the settings: webhooks, Slack or mail.',
+    when: 'When',
+    what: 'What',
+    target: 'Where',
+    test: 'Send a test',
+    accepted: (count: number) =>
+      `Accepted by ${many(count, { one: '# target', other: '# targets' })}.`,
+    refused: (target: string, why: string) => `${target} did not accept it: ${why}`,
+    again: 'Send again',
+    resent: 'It is sent again.',
+    failed: (tries: number, why: string) =>
+      `Failed ${many(tries, { one: 'once', other: '# times' })}: ${why}`,
+    due: 'Next try:',
+  },
   nodes: {
     help: 'Every gateway that uses this store. Each reports every two seconds.',
     node: 'Node',

@@ -13,6 +13,7 @@ export const en = {
     people: 'People',
     codes: 'Codes',
     nodes: 'Nodes',
+    alerts: 'Alerts',
     audit: 'Audit',
     account: 'My account',
   },

@@ -14,6 +14,7 @@ export const zh: Words = {
     people: '用户',
     codes: '兑换码',
     nodes: '节点',
+    alerts: '告警',
     audit: '审计',
     account: '我的账户',
   },
