@@ -35,7 +35,7 @@ export function moneyAlarms({ of, id, name, ...money }: Spender, nowMs: number):
   const alarm = (rule: 'budget' | 'quota', used: number, most: number): Alarm[] => {
     const level = LEVELS.find((one) => most > 0 && used * 100 >= one * most);
     if (level === undefined) return [];
-    const summary = `The ${of} ${name} has used ${level} % of its ${rule} of ${dollars(most)}`;
+    const summary = `The ${of} "${name}" has used ${level} % of its ${rule} of ${dollars(most)}`;
     const data = { of, id, name, percent: level, used, most };
     return [
       {
@@ -72,7 +72,7 @@ export function endingAlarm(
   return [
     {
       ...{ key: `${of}:${id}:${name}`, value: `${level}`, type: `${of}.ending` },
-      summary: `${what} ${name} ${of === 'key' ? 'ends' : 'end'} at ${when} UTC`,
+      summary: `${what} "${name}" ${of === 'key' ? 'ends' : 'end'} at ${when} UTC`,
       data: { id, name, ends, days: level },
     },
   ];
@@ -98,10 +98,10 @@ export function endOf(key: string): Pick<OutgoingEvent, 'type' | 'summary' | 'da
   const name = rest.join(':');
   const [of] = id.split('-');
   const summaries: Readonly<Record<string, string>> = {
-    budget: `The ${of} ${name} has budget again`,
-    quota: `The ${of} ${name} has quota again`,
-    key: `The key ${name} has ended, or ends later`,
-    code: `Codes of ${name} have ended, or end later`,
+    budget: `The ${of} "${name}" has budget again`,
+    quota: `The ${of} "${name}" has quota again`,
+    key: `The key "${name}" has ended, or ends later`,
+    code: `Codes of "${name}" have ended, or end later`,
     node: `The gateway ${name} reports again, or is gone for good`,
     backup: 'There is a new backup',
     circuit: `Channel ${name} answers again`,

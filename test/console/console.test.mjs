@@ -222,7 +222,7 @@ for (const colorScheme of ['light', 'dark']) {
         'tags?off=hosted',
       ];
       const found = [];
-      for (const path of [...pages, 'nodes', 'audit', 'account', 'no-such-page']) {
+      for (const path of [...pages, 'nodes', 'alerts', 'audit', 'account', 'no-such-page']) {
         await page.goto(`${url}/console/${path}`);
         found.push(...(await faultsOf(page, path)));
       }

@@ -68,7 +68,7 @@ it('the end of a condition names what it was about, whatever is in the name', ()
   const [budget] = moneyAlarms({ ...SPENDER, left: 0, peak: 10 }, NOW);
 
   expect(endOf(budget?.key ?? '')).toMatchObject({
-    ...{ type: 'quota.ended', summary: 'The key a:b has quota again' },
+    ...{ type: 'quota.ended', summary: 'The key "a:b" has quota again' },
     data: { id: 'key-3', name: 'a:b' },
   });
   expect(endOf(silentAlarm('one').key).type).toBe('node.ended');

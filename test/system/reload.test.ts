@@ -54,7 +54,10 @@ describe.each(TABLE)('SIGHUP, %s', (_how, workers, onRedis) => {
       ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
       WORKERS: `${workers}`,
     };
+    // One request is held until everything else is done.
+    const patient = { deadline_ms: 180_000, attempt_timeout_ms: 180_000 };
     const settings = {
+      gateway: patient,
       prices: { default: { per_request: 5 } },
       channels: [onlyChannel(former.url)],
     };
@@ -75,7 +78,7 @@ describe.each(TABLE)('SIGHUP, %s', (_how, workers, onRedis) => {
     // Two mistakes, and a change that would be right.
     await rewrite(home, {
       prices: { default: { per_request: -1 } },
-      gateway: { max_attempts: 'many' },
+      gateway: { ...patient, max_attempts: 'many' },
       channels: [onlyChannel(next.url)],
     });
     running.kill('SIGHUP');
@@ -90,7 +93,7 @@ describe.each(TABLE)('SIGHUP, %s', (_how, workers, onRedis) => {
       prices: { default: { per_request: 7 } },
       models: { default: { cache_ttl_ms: 0 }, m: { hedge: false } },
       server: { keep_alive_timeout_ms: 60_000 },
-      gateway: { max_attempts: 1 },
+      gateway: { ...patient, max_attempts: 1 },
       channels: [onlyChannel(next.url)],
     });
     running.kill('SIGHUP');
