@@ -55,7 +55,9 @@ function entry(method: string, path: string, operation: ApiOperation): string {
   const reply = responses['200']?.content?.['application/json']?.schema;
   const failures = Object.entries(responses)
     .filter(([status]) => status !== '200')
-    .map(([status, { description: codes }]) => `${status} ${codes}`);
+    .map(([status, { description: codes }]) =>
+      status.endsWith('XX') ? codes : `${status} ${codes}`,
+    );
   return [
     `<article id="${escape(operation.operationId)}">`,
     `<h3><b>${method}</b> <span>${escape(path)}</span></h3>`,

@@ -1,6 +1,6 @@
 import express, { type Router } from 'express';
 import { DOCS_POLICY, docsPage } from './docs-page.js';
-import { describeApi } from './openapi.js';
+import { describeApi, publishedApi } from './openapi.js';
 import type { Operation } from '../operations/operation.js';
 
 interface Reference {
@@ -13,8 +13,8 @@ export function docsRoutes(operations: readonly Operation[]): Router {
   const router = express.Router();
   let reference: Promise<Reference> | undefined;
   const ready = (): Promise<Reference> => {
-    reference ??= describeApi(operations).then((api) => ({
-      json: JSON.stringify(api),
+    reference ??= describeApi(operations).then(async (api) => ({
+      json: JSON.stringify(await publishedApi(api)),
       page: docsPage(api),
     }));
     return reference;

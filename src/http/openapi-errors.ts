@@ -31,11 +31,12 @@ export function errorsOf(operation: Operation): ErrorCode[] {
 
 export function errorResponses(
   codes: readonly ErrorCode[],
-  schema: (codes: readonly ErrorCode[]) => JsonSchema,
+  schema: JsonSchema,
   kept: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {},
 ): Record<string, Content> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
+  // In one order, so that equal sets of codes are one response.
+  for (const code of [...new Set(codes)].sort()) {
     for (const status of new Set([ERRORS[code].status, ...(kept[code] ?? [])])) {
       byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
     }
@@ -44,9 +45,23 @@ export function errorResponses(
   return Object.fromEntries(
     responses.map(([status, list]) => [
       String(status),
-      { description: list.join(', '), content: { [JSON_TYPE]: { schema: schema(list) } } },
+      { description: list.join(', '), content: { [JSON_TYPE]: { schema } } },
     ]),
   );
+}
+
+/** The same failures with those of the gateway's own side as one: callers treat them alike. */
+export function serverErrorsTogether(
+  responses: Readonly<Record<string, Content>>,
+): Record<string, Content> {
+  const entries = Object.entries(responses);
+  const theirs = entries.filter(([status]) => status.startsWith('5'));
+  const description = theirs.map(([status, one]) => `${status} ${one.description}`).join('; ');
+  const [[, first] = []] = theirs;
+  return {
+    ...Object.fromEntries(entries.filter((entry) => !theirs.includes(entry))),
+    ...(first === undefined ? {} : { '5XX': { ...first, description } }),
+  };
 }
 
 const REQUEST_ID_MEMBER: JsonSchema = {
@@ -54,17 +69,17 @@ const REQUEST_ID_MEMBER: JsonSchema = {
   description: 'The same as X-Request-Id; absent if no request could be read.',
 };
 
+/** Any code: those of an operation and status are in the description of the response. */
+export const ERROR_CODE: JsonSchema = { type: 'string', enum: Object.keys(ERRORS) };
+
 /** `beside`: members that only some failures of the operation have. */
-export function managementError(
-  codes: readonly ErrorCode[],
-  beside: Readonly<Record<string, JsonSchema>> = {},
-): JsonSchema {
+export function managementError(beside: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
   return {
     type: 'object',
     properties: {
       success: { type: 'boolean', enum: [false] },
       message: { type: 'string' },
-      code: { type: 'string', enum: codes },
+      code: ERROR_CODE,
       param: { type: 'string', description: 'The field that is wrong.' },
       request_id: REQUEST_ID_MEMBER,
       ...beside,
@@ -74,28 +89,27 @@ export function managementError(
   };
 }
 
-export function rerankError(codes: readonly ErrorCode[]): JsonSchema {
-  const text: JsonSchema = { type: 'string' };
-  return {
-    type: 'object',
-    properties: {
-      message: text,
-      detail: text,
-      error: {
-        type: 'object',
-        properties: {
-          message: text,
-          type: text,
-          code: { type: 'string', enum: codes },
-          param: { type: ['string', 'null'] },
-        },
-        required: ['message', 'type', 'code', 'param'],
+const TEXT: JsonSchema = { type: 'string' };
+
+export const RERANK_ERROR: JsonSchema = {
+  type: 'object',
+  properties: {
+    message: TEXT,
+    detail: TEXT,
+    error: {
+      type: 'object',
+      properties: {
+        message: TEXT,
+        type: TEXT,
+        code: ERROR_CODE,
+        param: { type: ['string', 'null'] },
       },
-      request_id: REQUEST_ID_MEMBER,
+      required: ['message', 'type', 'code', 'param'],
     },
-    required: ['message', 'detail', 'error'],
-  };
-}
+    request_id: REQUEST_ID_MEMBER,
+  },
+  required: ['message', 'detail', 'error'],
+};
 
 export const KEY_ERRORS: readonly ErrorCode[] = [
   'headers_too_large',

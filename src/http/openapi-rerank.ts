@@ -7,14 +7,14 @@ import { DIALECTS } from '../ingress/index.js';
 import { REQUIRED_COUNT } from '../shapes/counts.js';
 import { EXPLAINED } from '../shapes/explained.js';
 import { shapeOf, type DialectShape } from './dialect-shape.js';
-import { schemaOf, type JsonSchema } from './json-schema.js';
+import { either, schemaOf, type JsonSchema } from './json-schema.js';
 import { healthReply, infoReply, nimReply, xinferenceAuthReply } from './model-routes.js';
 import {
   errorResponses,
   KEPT_STATUSES,
   KEY_ERRORS,
   RERANK_ERRORS,
-  rerankError,
+  RERANK_ERROR,
 } from './openapi-errors.js';
 import {
   JSON_TYPE,
@@ -184,7 +184,7 @@ export function rerankPaths(convert: Convert): Record<string, Record<string, Api
               }),
             ),
           ),
-          ...errorResponses(KEY_ERRORS, rerankError),
+          ...errorResponses(KEY_ERRORS, RERANK_ERROR),
         },
       },
     },
@@ -196,7 +196,7 @@ export function rerankPaths(convert: Convert): Record<string, Record<string, Api
         parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
         responses: {
           '200': jsonContent('The model.', convert(MODEL)),
-          ...errorResponses([...KEY_ERRORS, ...model], rerankError),
+          ...errorResponses([...KEY_ERRORS, ...model], RERANK_ERROR),
         },
       },
     },
@@ -213,7 +213,7 @@ function preflightPaths(): Record<string, Record<string, ApiOperation>> {
       security: codes.includes('missing_api_key') ? SECURITY.key : SECURITY.public,
       responses: {
         '200': jsonContent('As the original would answer.', schemaOf(reply)),
-        ...errorResponses(codes, rerankError),
+        ...errorResponses(codes, RERANK_ERROR),
       },
     },
   });
@@ -265,16 +265,39 @@ function dialectPaths({
         requestBody: requestBody(request, examples[0]),
         responses: {
           '200': jsonContent('The ranking.', reply),
-          ...Object.fromEntries(
-            [...errors].map(([status, { codes, type, schema }]) => [
-              String(status),
-              { description: codes.join(', '), content: { [type]: { schema } } },
-            ]),
-          ),
+          ...rangesOf(errors),
         },
       },
     },
   ]);
+}
+
+/** A form's errors look much alike: those of 4XX together, and those of 5XX. */
+function rangesOf(errors: DialectShape['errors']): Record<string, Content> {
+  const ranges = new Map<string, { codes: string[]; schemas: Record<string, JsonSchema> }>();
+  for (const [status, { codes, type, schema }] of [...errors].sort(([a], [b]) => a - b)) {
+    const range = `${Math.floor(status / 100)}XX`;
+    const before = ranges.get(range) ?? { codes: [], schemas: {} };
+    const known = before.schemas[type];
+    ranges.set(range, {
+      codes: [...before.codes, `${status} ${codes.join(', ')}`],
+      schemas: {
+        ...before.schemas,
+        [type]: known === undefined ? schema : either(known, schema),
+      },
+    });
+  }
+  return Object.fromEntries(
+    [...ranges].map(([range, { codes, schemas }]) => [
+      range,
+      {
+        description: codes.join('; '),
+        content: Object.fromEntries(
+          Object.entries(schemas).map(([type, schema]) => [type, { schema }]),
+        ),
+      },
+    ]),
+  );
 }
 
 function guestSentence(path: string): string {
@@ -292,7 +315,7 @@ function placesOf(path: string): ApiParameter[] {
 
 /** Errors of the main contract and of the forms that share its paths. */
 function sharedErrors(shapes: readonly DialectShape[]): Record<string, Content> {
-  const own = errorResponses(RERANK_ERRORS, rerankError, KEPT_STATUSES);
+  const own = errorResponses(RERANK_ERRORS, RERANK_ERROR, KEPT_STATUSES);
   const statuses = new Set([
     ...Object.keys(own).map(Number),
     ...shapes.flatMap(({ errors }) => [...errors.keys()]),

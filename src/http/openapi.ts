@@ -1,6 +1,13 @@
 import type Joi from 'joi';
 import type { JsonSchema } from './json-schema.js';
-import { errorResponses, errorsOf, managementError } from './openapi-errors.js';
+import {
+  ERROR_CODE,
+  errorResponses,
+  errorsOf,
+  managementError,
+  RERANK_ERROR,
+  serverErrorsTogether,
+} from './openapi-errors.js';
 import {
   FORM_TYPE,
   IDEMPOTENCY_KEY,
@@ -13,14 +20,17 @@ import {
   type ApiParameter,
   type Convert,
 } from './openapi-parts.js';
+import { withComponents } from './openapi-components.js';
 import { rerankPaths } from './openapi-rerank.js';
 import type { Method, Operation } from '../operations/operation.js';
+import { SHAPE_NAMES } from '../shapes/names.js';
 
 /** An OpenAPI 3.1 document, as far as it is built here. */
 export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly components: unknown;
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly components: object;
   readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
 }
 
@@ -33,13 +43,24 @@ Management routes answer \`{success, message, data}\`, and \`{success, message, 
 routes alone. Paths work with a trailing slash too. Members of a body that are not known are ignored. Every
 request may carry \`X-Request-Id\`, and every reply does.`;
 
-/** The document of the whole API, built from the table of operations and from the schemas that validate. */
+/** The document that is served: what several operations use is under `components`. */
+export async function publishedApi(api: OpenApi): Promise<object> {
+  const convert = await converter();
+  const known = Object.entries(SHAPE_NAMES).map(([name, shape]): [string, JsonSchema] => [
+    name,
+    convert(shape),
+  ]);
+  const failures: [string, JsonSchema][] = [
+    ['ErrorCode', ERROR_CODE],
+    ['RerankError', RERANK_ERROR],
+    ['Failure', managementError()],
+  ];
+  return withComponents(api, new Map([...known, ...failures]));
+}
+
+/** The document of the whole API, written out in full, built from the table of operations and from the schemas that validate. */
 export async function describeApi(operations: readonly Operation[]): Promise<OpenApi> {
-  // Loaded for the first reader: a gateway that nobody asks for its document does not need it.
-  const { default: parse } = await import('joi-to-json');
-  // Its types describe an ES module, but it is not one: what they call the module is the function.
-  const converter = parse as unknown as (schema: Joi.Schema, mode: 'open-api-3.1') => JsonSchema;
-  const convert: Convert = (schema) => withMaps(converter(schema, 'open-api-3.1')) as JsonSchema;
+  const convert = await converter();
   const paths: Record<string, Record<string, ApiOperation>> = rerankPaths(convert);
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
@@ -51,6 +72,7 @@ export async function describeApi(operations: readonly Operation[]): Promise<Ope
   return {
     openapi: '3.1.0',
     info: { title: 'rerank-gateway', version: API_VERSION, description: INTRODUCTION },
+    servers: [{ url: '/', description: 'The gateway that serves this document.' }],
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: sk-…' },
@@ -60,6 +82,14 @@ export async function describeApi(operations: readonly Operation[]): Promise<Ope
     },
     paths,
   };
+}
+
+async function converter(): Promise<Convert> {
+  // Loaded for the first reader: a gateway that nobody asks for its document does not need it.
+  const { default: parse } = await import('joi-to-json');
+  // Its types describe an ES module, but it is not one: what they call the module is the function.
+  const converted = parse as unknown as (schema: Joi.Schema, mode: 'open-api-3.1') => JsonSchema;
+  return (schema) => withMaps(converted(schema, 'open-api-3.1')) as JsonSchema;
 }
 
 /**
@@ -119,7 +149,7 @@ function describe(operation: Operation, convert: Convert): ApiOperation {
           ...(Object.fromEntries(files) as Record<string, { schema: JsonSchema }>),
         },
       },
-      ...errorResponses(errorsOf(operation), (codes) => managementError(codes, beside)),
+      ...serverErrorsTogether(errorResponses(errorsOf(operation), managementError(beside))),
     },
   };
 }
@@ -150,7 +180,6 @@ function envelope(data: JsonSchema): JsonSchema {
       data,
     },
     required: ['success', 'message', 'data'],
-    additionalProperties: false,
   };
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fc } from '../support/property.js';
 import type { JsonSchema } from '../../src/http/json-schema.js';
-import { apiOperations, describeApi, type OpenApi } from '../../src/http/openapi.js';
+import { apiOperations, describeApi, publishedApi } from '../../src/http/openapi.js';
 import { DIALECTS } from '../../src/ingress/index.js';
 import { OPERATIONS } from '../../src/operations/index.js';
 import { createAccount } from '../support/accounts.js';
@@ -137,9 +137,15 @@ describe.each(
         const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
         const text = await response.text();
         const reply: unknown = type.endsWith('json') ? JSON.parse(text) : text;
-        const schema = responses[String(response.status)]?.content?.[type]?.schema;
+        const { status } = response;
+        const described = responses[String(status)] ?? responses[`${String(status).charAt(0)}XX`];
+        const schema = described?.content?.[type]?.schema;
+        const codes = described?.description.split(', ') ?? [];
+        const isNamed = response.ok || codes.some((code) => text.includes(`"${code}"`));
         const right = schema !== undefined && response.status < 500 && ajv.validate(schema, reply);
-        if (!right) surprises.push({ request, status: response.status, reply, errors: ajv.errors });
+        const isManaged = OPERATIONS.some(({ id }) => id === operation.operationId);
+        if (!right || (isManaged && !isNamed))
+          surprises.push({ request, status: response.status, reply, errors: ajv.errors });
       }
 
       expect(surprises).toEqual([]);
@@ -195,7 +201,7 @@ it('is served, with a page for people that loads nothing', async () => {
   const served = await fetch(`${gateway.url}/openapi.json`);
   const page = await fetch(`${gateway.url}/docs/`);
 
-  expect((await served.json()) as OpenApi).toEqual(JSON.parse(JSON.stringify(api)));
+  expect(await served.json()).toEqual(JSON.parse(JSON.stringify(await publishedApi(api))));
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 's/);
   const html = await page.text();
