@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonSchema } from './json-schema.js';
-import { apiOperations, type OpenApi } from './openapi.js';
-import type { ApiOperation, ApiParameter } from './openapi-parts.js';
+import { apiOperations } from './openapi.js';
+import type { ApiOperation, ApiParameter, OpenApi } from './openapi-parts.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }

@@ -1,6 +1,5 @@
 import type { JsonSchema } from './json-schema.js';
-import type { OpenApi } from './openapi.js';
-import { SECURITY, type ApiOperation, type Content } from './openapi-parts.js';
+import { SECURITY, type ApiOperation, type Content, type OpenApi } from './openapi-parts.js';
 
 /** What is shorter than this is written out wherever they are used. */
 const LEAST_LENGTH = 52;

@@ -33,6 +33,15 @@ export interface ApiOperation {
   readonly responses: Readonly<Record<string, Content>>;
 }
 
+/** An OpenAPI 3.1 document, as far as it is built here. */
+export interface OpenApi {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly components: object;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
+}
+
 export type Convert = (schema: Joi.Schema) => JsonSchema;
 export const JSON_TYPE = 'application/json';
 export const FORM_TYPE = 'application/x-www-form-urlencoded';

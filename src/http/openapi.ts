@@ -19,20 +19,12 @@ import {
   type ApiOperation,
   type ApiParameter,
   type Convert,
+  type OpenApi,
 } from './openapi-parts.js';
 import { withComponents } from './openapi-components.js';
 import { rerankPaths } from './openapi-rerank.js';
 import type { Method, Operation } from '../operations/operation.js';
 import { SHAPE_NAMES } from '../shapes/names.js';
-
-/** An OpenAPI 3.1 document, as far as it is built here. */
-export interface OpenApi {
-  readonly openapi: '3.1.0';
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string; readonly description: string }[];
-  readonly components: object;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
-}
 
 const API_VERSION = '1';
 
