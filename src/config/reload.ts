@@ -25,7 +25,8 @@ export function liveConfig(config: Config): Config {
     name,
     isGroup(group) ? { ...group } : group,
   ]);
-  return Object.fromEntries(groups) as unknown as Config;
+  const copy: unknown = Object.fromEntries(groups);
+  return copy as Config;
 }
 
 /** Whether another configuration differs, and in what. */

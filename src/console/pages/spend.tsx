@@ -25,17 +25,26 @@ const OWN_GROUPS: readonly Group[] = ['token', 'model', 'label'];
 /** What teams label their keys with most often. */
 const FIRST_LABEL = 'team';
 
-/** Who spent what: a table whose rows add up to its total, and agree with the balances. */
-export function Spend() {
+/** What the address asks for; what it lacks, or the account may not see, is as the page begins. */
+function useGrouping() {
   const { query } = useRoute();
-  const span = SPAN_NAMES.find((name) => name === query.get('span')) ?? 'this_month';
   const groups = seesAll() ? GROUPS : OWN_GROUPS;
   const by = groups.find((group) => group === query.get('by')) ?? (seesAll() ? 'user' : 'token');
-  const then = groups.find((group) => group === query.get('then') && group !== by);
+  return {
+    groups,
+    by,
+    span: SPAN_NAMES.find((name) => name === query.get('span')) ?? 'this_month',
+    then: groups.find((group) => group === query.get('then') && group !== by),
+    label: query.get('label') ?? FIRST_LABEL,
+  };
+}
+
+/** Who spent what: a table whose rows add up to its total, and agree with the balances. */
+export function Spend() {
+  const { span, groups, by, then, label } = useGrouping();
   const picked = useOwnRange();
   const { start, end } = picked ?? spanOf(span, new Date());
   const range = { start_timestamp: start, end_timestamp: end };
-  const label = query.get('label') ?? FIRST_LABEL;
   const labelled = by === 'label' || then === 'label';
   const asked = {
     ...{ ...range, by, ...(then === undefined ? {} : { then }) },
