@@ -7,11 +7,11 @@ import { excessOf, type ParseLimits } from './scan.js';
 import { FIELD, ROW, Walk, type FoundList, type ListPlace } from './scanner.js';
 
 const QUOTE = 0x22;
-/** A larger body is not parsed as a whole, nor what is around its list: that would hold up everybody else. */
+/** Larger bodies are not parsed in one piece, nor are the parts around their list: other requests would wait. */
 const MOST_PARSED_BYTES = 4_194_304;
 /** What a walk locates in the elements of a list with images. */
 const TEXT_AND_IMAGE = ['text', 'image'];
-/** A longer element is not looked at by itself. */
+/** Longer elements are not examined one by one. */
 const MOST_ELEMENT_BYTES = 65_536;
 
 /** What there is instead of a value. */
@@ -59,7 +59,7 @@ function* opening(bytes: Buffer, lists: readonly ListPlace[], most: number): Pac
   const walk = new Walk(body, lists, most);
   if (!isText) return new OpenBody(body, isText, walk, most);
   yield* walk.walking();
-  // It stops at what is no JSON, and at what is rare in a list: a large one is not parsed to tell which.
+  // It stops at invalid JSON and at rare elements of a list: a large one is not parsed to find out which.
   const isOdd = !walk.isValid && body.length > MOST_PARSED_BYTES;
   return new OpenBody(body, isText, isOdd ? yield* new Walk(body).walking() : walk, most);
 }
@@ -94,7 +94,7 @@ export class OpenBody {
     this.#mostDocuments = mostDocuments;
   }
 
-  /** The list that was found, unless the body has to be parsed as a whole. */
+  /** The list that was found, unless the whole body has to be parsed. */
   get list(): Pick<FoundList, 'place' | 'count' | 'hasObjects'> | undefined {
     return this.#walk.list;
   }
@@ -231,7 +231,7 @@ export class OpenBody {
     return start === NO_PLACE ? undefined : this.bytes.subarray(start, list.rows[at + 1]);
   }
 
-  /** Where the elements of a list lie that was parsed; `undefined` if that cannot be told. */
+  /** The places of the elements of a parsed list; `undefined` if they are unknown. */
   ranges(name: string, count: number): Uint32Array | undefined {
     const walk = new Walk(this.bytes, [{ name, text: '' }]);
     walk.go();
@@ -283,7 +283,7 @@ function parsed(text: string): Parsed {
   }
 }
 
-/** What is before and behind a member that is cut out, without the comma that only one of them needs. */
+/** The text before and after a member that is cut out, without the comma that only one of them needs. */
 function joinedAtCut(before: string, behind: string): string {
   const [head, after] = [before.trimEnd(), behind.trimStart()];
   if (after.startsWith(',') && !head.endsWith(',')) return head + after.slice(1);

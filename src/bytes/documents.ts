@@ -10,7 +10,7 @@ export interface DocumentPart {
   readonly source: unknown;
 }
 
-/** The same as JSON: text and image are strings, of which one may be absent. */
+/** The same as JSON: text and image are strings; one of them may be absent. */
 export interface DocumentJson {
   readonly text?: JsonFragment;
   readonly image?: JsonFragment;
@@ -23,7 +23,7 @@ export interface Shown {
   readonly areTexts: boolean;
 }
 
-/** What may be different about documents that are picked. */
+/** Changes to documents that are picked. */
 export interface Change {
   /** New texts, by the index that the document has among those that are picked. */
   readonly texts?: ReadonlyMap<number, string>;

@@ -12,16 +12,16 @@ const DELETE = 0x7f;
 export const NO_PLACE = 0;
 /** Where a row has the text of an element that is one. */
 const OWN_TEXT = 2;
-/** A value that is no string is read and written in one go. */
+/** Values other than strings are read and written at once. */
 const MOST_VALUE_BYTES = 65_536;
-/** What is read in one step, and what an element counts for beside its values. */
+/** The bytes read in one step, and the share of an element beside its values. */
 const MOST_PARSED_BYTES = 32_768;
 const ELEMENT_BYTES = 32;
 
 const MOST_FIELDS = 8;
 const MOST_FIELD_BYTES = 63;
 
-/** Whether a walk can locate these members of elements: a few with short names. What is not well formed has no bytes of its own. */
+/** Whether a walk can locate these members of elements: a few with short names. Malformed text has no bytes here. */
 export function areFields(names: readonly string[]): boolean {
   return (
     names.length > 0 &&
@@ -61,7 +61,7 @@ export function* fieldDocuments(
   return { ranked, rows, blanks: blankTexts(ranked, rows), textsAt: [0, ranked.length] };
 }
 
-/** Where texts are that are each a string of the body by itself; `undefined` if one is not. */
+/** The places of texts that are each one string of the body; `undefined` if one is not. */
 function textsInBody(
   body: Buffer,
   { rows: found, width }: FoundList,
@@ -84,7 +84,7 @@ function textsInBody(
   return rows;
 }
 
-/** What comes before a value, and how many bytes it adds to the meaning of the text. */
+/** The text before a value, and how many bytes it adds to the meaning of the text. */
 interface Head extends Kept {
   readonly meant: number;
 }

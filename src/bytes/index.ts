@@ -1,4 +1,4 @@
-/** The door of this room: nobody imports anything behind it. README.md says what it promises. */
+/** The door of this room: other folders import nothing else of it. README.md lists its promises. */
 export { openBody, type OpenBody } from './body.js';
 export type { ListPlace } from './scanner.js';
 export type { DocumentPart, Documents } from './documents.js';

@@ -13,7 +13,7 @@ export interface Constant {
   readonly value: number;
 }
 
-/** A module of `src/bytes/wasm`, in base64. Each instance has a memory of its own. */
+/** A module of `src/bytes/wasm`, in base64. Each instance has its own memory. */
 export class Compiled<T extends Exports> {
   readonly #text: string;
   #module: object | undefined;

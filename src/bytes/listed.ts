@@ -30,7 +30,7 @@ export interface Places {
   readonly textsAt?: Range | undefined;
   /** Images as JSON, by the index of their document. */
   readonly images?: ReadonlyMap<number, Buffer> | undefined;
-  /** Those of these that have no text: an empty one stands for it. */
+  /** Elements without a text: an empty one takes its place. */
   readonly lone?: ReadonlySet<number> | undefined;
   /** Texts as JSON that have been replaced. */
   readonly changed?: ReadonlyMap<number, Buffer> | undefined;

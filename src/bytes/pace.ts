@@ -4,13 +4,13 @@
  */
 export const STEP_BYTES = 262_144;
 
-/** What is no larger is worked on in one go: it takes half a millisecond. */
+/** Anything up to this size is processed at once: it takes half a millisecond. */
 export const AT_ONCE_BYTES = 1_048_576;
 
 /** Work that pauses after each step. */
 export type Paced<T = void> = Generator<undefined, T, undefined>;
 
-// As it is when this is loaded: whoever replaces the clock for a while must not stop the line for good.
+// As it is when this is loaded: a test that replaces the clock must not stop the line permanently.
 const later = setImmediate;
 let line: Promise<void> = Promise.resolve();
 

@@ -34,7 +34,7 @@ export function readRows(
   }
 }
 
-/** Strings from this length on are left out. */
+/** Strings of at least this length are left out. */
 const LONG_BYTES = 512;
 /** By its beginning it may be a number written as a string, whose every digit counts. */
 const NUMERIC = /^[\d\s.+e-]*$/i;
@@ -42,7 +42,7 @@ const BEGINNING_BYTES = 64;
 
 /**
  * A large reply without the texts that its rows have beside their numbers, such as the documents that some upstreams return: long
- * strings in arrays become empty ones. Parsed, they would be megabytes that nobody looks at. A small one, text that is not JSON, or
+ * strings in arrays become empty ones. Parsed, they would be megabytes that are never read. A small one, text that is not JSON, or
  * is deeply nested, stays as it is.
  * @param keptBytes how much is kept of each: nothing but quotes, or a beginning of about so many bytes.
  */

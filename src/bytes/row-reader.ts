@@ -5,7 +5,7 @@ type Member =
   | { readonly key: string; readonly column: number }
   | { readonly key: string; readonly constant: string | boolean | null };
 
-/** A row of which a score has been read. */
+/** A row with a score that has been read. */
 export interface Scored {
   readonly score: number | undefined;
 }
@@ -103,7 +103,7 @@ class RowReader {
   lacksNumbers = false;
   /** Of the list that was read last: nearly always that of the next one, too. */
   #form: Form | undefined;
-  /** What has been read last, if all of it is still there. */
+  /** The last row that was read, if all of it is still there. */
   #inWindow: FlatRows | undefined;
   /** Whether the list that is read has numbers too small for a double: they are written as what is left of them. */
   #hasVanished = false;
@@ -218,7 +218,7 @@ class RowReader {
     return { keys, members, isContract: around.join('0') === CONTRACT };
   }
 
-  /** Keeps the numbers that have been read behind the first `count`; returns how many that makes. */
+  /** Keeps the numbers that have been read after the first `count`; returns how many that makes. */
   #keep(count: number): number {
     const code = this.#code;
     const read = code.readNumbers();

@@ -32,12 +32,12 @@ interface RowsExports extends Exports {
 
 const MODULE = new Compiled<RowsExports>(ROWS);
 
-/** `src/bytes/wasm/rows` with a memory of its own. */
+/** `src/bytes/wasm/rows` with its own memory. */
 export class RowsInstance {
   readonly code = MODULE.instance();
   /** The text that is read. */
   readonly window: Buffer;
-  /** What has been read of it, and where each of them begins and ends there. */
+  /** The numbers read from it, and where each of them begins and ends there. */
   readonly numbers: Float64Array;
   readonly places: Uint16Array;
 
@@ -57,7 +57,7 @@ export class RowsInstance {
   readRest(): boolean {
     if (this.code.unreadNumbers() === 0) return false;
     const read = this.code.readNumbers();
-    // Decoded as a whole: to ask for each takes longer than to read it.
+    // Decoded at once: asking for each takes longer than reading it.
     const text = this.window.toString('latin1', 0, this.places[2 * read - 1]);
     let hasVanished = false;
     for (let at = 0; at < read; at += 1) {

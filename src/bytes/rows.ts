@@ -115,11 +115,11 @@ export function parseAroundRows(bytes: Buffer, maxRows: number): ParsedRows | un
   return new Search(bytes, maxRows).run();
 }
 
-/** What surrounds the rows is parsed here if it is no larger than this. */
+/** The text around the rows is parsed here if it is not larger than this. */
 const MAX_AROUND_BYTES = 65_536;
 /** In how many objects the list may be. */
 const MAX_OUTER = 3;
-/** Stands for the rows while the rest is parsed, so that a second member of that name is noticed; nobody can guess it. */
+/** Takes the place of the rows while the rest is parsed, to notice a second member of that name; it cannot be guessed. */
 const PLACEHOLDER = `(${crypto.randomUUID()})`;
 const PLACEHOLDER_JSON = JSON.stringify(PLACEHOLDER);
 /** Assigning to `__proto__` would not create a member. */
@@ -128,7 +128,7 @@ const NO_MEMBER = '__proto__';
 /** Looks for the rows in a text: the first list of objects that has a number in the first of them. */
 class Search {
   readonly #bytes: Buffer;
-  /** If the rows begin behind it, there is too much around them. */
+  /** If the rows begin after it, there is too much around them. */
   readonly #head: Buffer;
   readonly #maxRows: number;
   #found: FlatRows | undefined;

@@ -53,7 +53,7 @@ function namesOf(places: readonly ListPlace[]): readonly ListName[] {
   return names;
 }
 
-/** Where a list and its elements lie in a text. */
+/** The places of a list and its elements in a text. */
 export interface FoundList {
   readonly place: ListPlace;
   /** How many numbers each of the rows has. */

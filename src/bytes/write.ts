@@ -6,7 +6,7 @@ const LEAST_ENCLOSED_BYTES = 8_192;
 
 /**
  * The JSON of `body`, ready to be sent: a text, bytes in one piece, or a long fragment that stays where it lies between two texts.
- * What is large and has to be put together is, a step in each turn.
+ * Large results are put together a step in each turn.
  */
 export function writeJson(body: JsonBody): JsonFragment | Promise<JsonFragment> {
   const parts: Part[] = [];

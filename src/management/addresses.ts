@@ -12,7 +12,7 @@ export function isAddressOrRange(text: string): boolean {
   return whole && valid && !isAmbiguousRange(text);
 }
 
-/** Whether a range is IPv4 in IPv6 form but covers more than IPv4: nobody can say which callers are meant. */
+/** Whether a range is IPv4 in IPv6 form but covers more than IPv4: the intended callers are unknown. */
 export function isAmbiguousRange(text: string): boolean {
   const [address = '', bits] = text.trim().split('/', 2);
   if (bits === undefined || !address.includes(':') || !ipaddr.isValid(address)) return false;
@@ -28,7 +28,7 @@ export const AMBIGUOUS_RANGE =
 
 const CONTROLS = /\p{Cc}/u;
 
-/** What is wrong with a base URL as written, as the end of a sentence; `undefined` if nothing is. */
+/** The mistake in a base URL as written, as the end of a sentence; `undefined` if there is none. */
 export function urlMistake(text: string): string | undefined {
   // They would be left out of the address, and shown with it everywhere.
   if (CONTROLS.test(text)) return 'must be one line without control characters';
@@ -44,7 +44,7 @@ export function urlMistake(text: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with where a channel's requests would go, as the end of a sentence; `undefined` if nothing is. */
+/** The mistake in the address of a channel's requests, as the end of a sentence; `undefined` if there is none. */
 export function addressMistake(
   baseUrl: string | undefined,
   provider: Provider,
@@ -63,7 +63,7 @@ export function addressMistake(
 }
 
 /**
- * What is wrong with a channel's other addresses: where tokens are issued, according to its settings or inside its
+ * The mistakes in a channel's other addresses: where tokens are issued, according to its settings or inside its
  * credentials. A sentence each; empty if all is well.
  */
 export function otherAddressMistakes(
@@ -102,7 +102,7 @@ function isWebAddress(text: string): boolean {
 /** Names of metadata services, which resolve only inside their cloud. */
 const METADATA_HOSTS: ReadonlySet<string> = new Set(['metadata', 'metadata.google.internal']);
 
-/** What is wrong with where a URL leads, by its host; what a public name resolves to shows only when it is called. */
+/** The mistake in the target of a URL, by its host; a public name is resolved only when it is called. */
 export function judgeUrl(address: string, rules: AddressRules): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const host = new URL(address).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');

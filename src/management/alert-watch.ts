@@ -82,7 +82,7 @@ async function channelsHeld(store: Store, { nodes }: NodesView): Promise<string[
   ];
 }
 
-/** Records how much was left when quota was last added; no condition, and nobody is told. */
+/** Records how much was left when quota was last added; it is not a condition and sends nothing. */
 const PEAK = 'peak:';
 
 /** Those that have spent something lately, and those that people were alerted to. */
@@ -127,7 +127,7 @@ async function spenderAlarms(
   return alarms;
 }
 
-/** What is reserved for requests comes and goes; more than this share of the peak is quota that somebody added. */
+/** Reservations come and go; a rise above this share of the peak means that quota was added. */
 const NOTICEABLE = 0.05;
 
 /** The most that was left since quota was last added, and `<most> <least since>` to keep. */

@@ -10,7 +10,7 @@ export interface ManagementDeps {
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** Who asks: decides what they may touch, and is named in the audit log. */
+/** The person who asks: decides what they may change, and is named in the audit log. */
 export interface Actor {
   /** `undefined` for somebody who works on the store itself, at the command line. */
   readonly id: number | undefined;

@@ -7,7 +7,7 @@ import { nameOfNode } from './in-force.js';
 export interface ChannelPause {
   /** The gateway's name for people. */
   readonly node: string;
-  /** The end of a key, if one of several is left alone and not the channel. */
+  /** The end of a key, if one of several is paused and not the channel. */
   readonly key?: string | undefined;
   /** `half_open`: a single request is in flight, which decides; `cooling`: the channel asked for a pause. */
   readonly state: NonNullable<NodeChannel['state']>;
@@ -33,7 +33,7 @@ interface SightingsDeps {
   readonly now: () => number;
 }
 
-/** What is known about the unhealthy channels of a snapshot, by id. */
+/** The state of the unhealthy channels of a snapshot, by id. */
 export async function sightingsOf(
   { store, now }: SightingsDeps,
   { channels }: Pick<ChannelSnapshot, 'channels'>,

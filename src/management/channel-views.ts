@@ -210,7 +210,7 @@ export function viewOf(
   };
 }
 
-/** A channel without what nobody is shown. */
+/** A channel without its hidden members. */
 export function shown({
   credentials,
   ...others

@@ -89,7 +89,7 @@ export async function updateChannel(
   return written(deps, updated, 'channel.update', change, actor, witness.before);
 }
 
-/** Which channels a bulk switch has changed, and from which version on. */
+/** The channels that a bulk switch has changed, and the first version with the change. */
 export interface SwitchWrite extends ChannelsWrite {
   /** Those of `ids` that the gateway itself had disabled: they were neither on nor off by hand. */
   readonly autoDisabled: readonly number[];
@@ -139,7 +139,7 @@ function changedMeanwhile(): GatewayError {
   );
 }
 
-/** Resolves to the version from which on no gateway uses the channel. */
+/** Resolves to the first version in which no gateway uses the channel. */
 export async function deleteChannel(
   deps: ManagementDeps,
   id: number,

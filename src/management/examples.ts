@@ -22,7 +22,7 @@ type Somebody = Actor & { readonly id: number };
 const MAX_EXAMPLES = 100;
 const MAX_CHARACTERS = 500_000;
 
-/** Keeps an example; nobody else sees it unless it is shared. */
+/** Keeps an example; other people see it only if it is shared. */
 export async function saveExample(
   deps: ExampleDeps,
   { name: given, shared, content }: ExampleDraft,

@@ -21,7 +21,7 @@ export interface InForce {
 export interface InForceDeps {
   readonly store: Pick<NodeStore, 'listNodes'>;
   readonly now: () => number;
-  /** Milliseconds by a clock that nobody sets: the bound passes whatever happens to the time of day. */
+  /** Milliseconds by a clock that cannot be set: the bound passes whatever happens to the time of day. */
   readonly elapsed?: () => number;
   readonly pause?: (ms: number) => Promise<void>;
 }

@@ -14,7 +14,7 @@ const MOST_GONE = 100_000;
 
 type Kind = 'token' | 'user';
 
-/** What is about to be deleted. Its spending stays, under the labels that it has now. */
+/** A key or account about to be deleted. Its spending stays, under the labels that it has now. */
 interface Leaving {
   readonly kind: Kind;
   readonly id: number;

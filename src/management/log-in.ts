@@ -81,7 +81,7 @@ export function newPlaceEvent(
   };
 }
 
-/** The hash to keep from now on, at today's cost, unless another password was set meanwhile. */
+/** The new hash to keep, at today's cost, unless another password was set meanwhile. */
 async function upgradeHash(
   { store, now, randomBytes }: SessionDeps,
   userId: number,

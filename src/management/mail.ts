@@ -7,5 +7,5 @@ export interface Mail {
   readonly id?: string;
 }
 
-/** Submits a message for delivery; rejects if nobody took it. */
+/** Submits a message for delivery; rejects if no server took it. */
 export type SendMail = (mail: Mail) => Promise<void>;

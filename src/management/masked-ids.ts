@@ -39,7 +39,7 @@ export class MaskedIds {
     return left * HALF + right;
   }
 
-  /** 26 bits that nobody can tell without the key. */
+  /** 26 bits that are unknown without the key. */
   #mixed(half: number, round: number): number {
     this.#block.writeUInt32BE(half, 0);
     this.#block.writeUInt32BE(round, 4);

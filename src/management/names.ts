@@ -82,7 +82,7 @@ export function mixesAlphabets(text: string): boolean {
   });
 }
 
-/** What is wrong with a username of permitted characters that could be mistaken for another. */
+/** The mistake in a username of permitted characters that could be taken for another. */
 export function usernameMistake(username: string): string | undefined {
   const letters = Array.from(username).filter((letter) => /\p{L}/u.test(letter));
   // Some letters are invisible: the fillers of Hangul are drawn as nothing.
@@ -119,7 +119,7 @@ function numberings(text: string): number {
   return new Set(digits.map(zeroOf)).size;
 }
 
-/** Each set of digits lies together, from its zero on. */
+/** Each set of digits is contiguous and starts at its zero. */
 function zeroOf(digit: string): number {
   let code = digit.codePointAt(0) ?? 0;
   for (let value = 0; value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - 1)); value += 1)

@@ -14,7 +14,7 @@ export interface OpenIdFlow {
   readonly atMs: number;
 }
 
-/** Who has logged in at the provider. */
+/** The person who has logged in at the provider. */
 export interface OpenIdLogin {
   readonly vouched: Omit<Vouched, 'source'>;
   /** The session at the provider, if it says which. */

@@ -39,7 +39,7 @@ interface Pace {
   readonly p95: number | undefined;
 }
 
-/** What needs attention, besides traffic, switches and nodes. */
+/** Findings besides traffic, switches and nodes. */
 export interface Watched {
   /** What went well in the last hour, and in the same one yesterday. */
   readonly lastHour: Pace;
@@ -56,10 +56,10 @@ export interface Overview {
   readonly traffic: UsageSeries;
   readonly channels: readonly ChannelTraffic[];
   readonly nodes: NodesView;
-  /** The models for which no live channel answers, neither one of their own nor one of their fallbacks. */
+  /** The models without a live channel, neither their own nor one of their fallbacks. */
   readonly darkModels: readonly string[];
   readonly watched: Watched;
-  /** Who has spent most since the day began. */
+  /** The accounts that have spent most since the day began. */
   readonly today: UsageBreakdown;
   readonly priceChanges: readonly PriceChange[];
 }
@@ -79,7 +79,7 @@ const MAX_SPENDERS = 5;
 const MAX_NAMED = 4;
 /** The most that run out and are named. */
 const MAX_OUT = 5;
-/** Of those that have least left, and of those that spend most, so many are looked at. */
+/** How many are examined of those with the least left, and of those that spend most. */
 const JUDGED = 100;
 
 const channelReads = new SharedReads<readonly ChannelTraffic[]>(10_000);

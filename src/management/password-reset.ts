@@ -18,7 +18,7 @@ export interface ResetMailDeps extends ManagementDeps {
   readonly publicUrl: string | undefined;
 }
 
-/** A person who is to choose a password of their own, by mail. */
+/** A person who must choose a password, by mail. */
 export type Invitation = Omit<UserDraft, 'password' | 'enabled' | 'email'> & {
   readonly email: string;
 };
@@ -89,7 +89,7 @@ export async function mailResetTo(deps: ResetMailDeps, id: number, actor: Actor)
   await recordAudit(deps, actor, 'user.mail_reset', `user:${id}`, {}, { name: user.username });
 }
 
-/** Makes an account whose password nobody knows, and mails a code to set one. */
+/** Makes an account with an unknown password, and mails a code to set one. */
 export async function inviteUser(
   deps: ResetMailDeps,
   invitation: Invitation,
@@ -166,7 +166,7 @@ export async function resetPassword(
     );
   }
   const made = password === undefined ? newPassword(randomBytes) : undefined;
-  // Whoever has the code is no stranger, and the code is used up: they must not be turned away now.
+  // A person with the code is not a stranger, and the code is used up: they must not be turned away now.
   const asker = knownUser(user.id);
   const passwordHash = await hashPassword(password ?? made ?? '', randomBytes, asker);
   await store.updateUser(user.id, { passwordHash }, now());

@@ -49,7 +49,7 @@ const DISGUISES: Readonly<Record<string, string>> = {
 };
 
 const COMMON_PARTS = anyOf([...COMMON_WORDS, ...ROWS.trim().split(/\s+/)]);
-/** So many of them that there is no telling which, if they are not of the shortest. */
+/** Too many of them to identify, if they are not of the shortest. */
 const MANY_WORDS = 4;
 const LONG_WORD = anyOf(COMMON_WORDS.filter((word) => Array.from(word).length > 4));
 /** Years, counters, and what is put behind a word so that it passes. */

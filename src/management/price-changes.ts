@@ -4,7 +4,7 @@ import type { KeptPrices, Store } from '../store/store.js';
 /** Lists of prices that are kept: of years, if they change each week. */
 const MOST_KEPT = 200;
 
-/** A model whose price changed; without a name, that of models without a price of their own. */
+/** A model whose price changed; without a name, the price of all models without their own. */
 export interface ChangedPrice {
   readonly model: string | undefined;
   readonly before: Price;

@@ -27,7 +27,7 @@ export async function checkOwner(
   what: string,
 ): Promise<void> {
   if (ownerId === actor.id || isOperator(actor)) return;
-  // Whoever only reads does not act on what is nobody's either.
+  // A reader does not act on things without an owner either.
   if (actor.role < ADMIN_ROLE)
     checkBelow(actor.role, actor, `The role of whom this ${what} belongs to`);
   const owner = await store.getUser(ownerId, now());

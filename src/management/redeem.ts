@@ -2,7 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { hashSecret } from './secrets.js';
 
-/** What is stored of a redemption code. People type codes by hand: case and surrounding blanks do not matter. */
+/** The stored form of a redemption code. People type codes by hand: case and surrounding blanks do not matter. */
 export function hashRedemptionCode(code: string): string {
   return hashSecret(code.trim().toLowerCase());
 }

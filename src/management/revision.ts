@@ -27,7 +27,7 @@ type Shown = Omit<Channel, 'id' | 'origin' | 'credentials' | 'outage'> & {
   readonly credentialNames: readonly string[];
 };
 
-/** Values of credentials are not part of it: nobody has seen them, so nobody relies on them. */
+/** Values of credentials are not part of it: they are never shown, so changes cannot depend on them. */
 export function channelRevision(channel: Shown): string {
   const { name, provider, baseUrl, models, tag, settings, status, credentialNames } = channel;
   const others = Object.keys(CHANNEL_MEMBERS).map(

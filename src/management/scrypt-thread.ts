@@ -38,7 +38,7 @@ type Answer = { readonly key: Uint8Array } | { readonly failure: string };
 
 /** In each line. About two seconds of work: anybody later had better try again. */
 const MOST_WAITING = 16;
-/** Nobody fills a line alone. */
+/** No single account fills a line. */
 const MOST_OF_ONE = MOST_WAITING / 2;
 const RETRY_AFTER_MS = 2_000;
 
@@ -60,12 +60,12 @@ parentPort.on('message', ({ password, salt, bytes, ln, r, p }) => {
 
 let thread: Worker | undefined;
 let running: Waiting | undefined;
-/** Strangers are served while nobody known waits, so that they keep out nobody known, however many they are. */
+/** Strangers are served while no known person waits: they never keep a known person out, however many they are. */
 const known: Waiting[] = [];
 const strangers: Waiting[] = [];
 
 /**
- * Runs scrypt in a thread of its own, one at a time. Libuv's threads, shared by decompression and name look-ups, stay free
+ * Runs scrypt in a separate thread, one at a time. Libuv's threads, shared by decompression and name look-ups, stay free
  * however many people log in. Rejects with 503 `overloaded` if too many already wait.
  */
 export function scryptApart(job: ScryptJob, { owner, isKnown }: Asker): Promise<Buffer> {

@@ -72,7 +72,7 @@ export async function createToken(
   return { token: await addToken(deps, draft, secret, actor), key };
 }
 
-/** What is stored of a key: its hash, and what people recognise it by. */
+/** The stored form of a key: its hash, and the characters that people recognise it by. */
 export type TokenSecret = Pick<NewToken, 'keyHash' | 'keyHint'>;
 
 /** Creates a key whose secret is made already; the rules are those of `createToken`. */
@@ -174,7 +174,7 @@ export async function updateToken(
   return update.token;
 }
 
-/** Writes the change, and tells what it replaced. */
+/** Writes the change, and returns what it replaced. */
 async function witnessed(
   { store, now }: ManagementDeps,
   token: Token,

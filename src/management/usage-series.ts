@@ -73,7 +73,7 @@ const SHARED_MS = 2_000;
 
 const recent = new SharedReads<UsageSeries>(SHARED_MS);
 
-/** What was read of buckets that are over. */
+/** The contents of buckets that are over. */
 const settledOf = new WeakMap<object, SettledBuckets>();
 
 /** What happened in each step of a span, over all nodes; as of a few seconds ago. */
@@ -110,7 +110,7 @@ export interface SteppedTallies {
   readonly groups: ReadonlyMap<string, readonly Tally[]>;
 }
 
-/** The numbers that series are made of, before they are ranked, named and summed up; nobody else shares them. */
+/** The numbers of series before they are ranked, named and summed up; they are not shared. */
 export function steppedTallies(deps: StatsDeps, query: SeriesQuery): Promise<SteppedTallies> {
   return collect(deps, query, spanOf(query, deps.now()));
 }
@@ -176,7 +176,7 @@ async function readSeries(
   };
 }
 
-/** Adds what each step's bucket holds: from memory as far as it is settled, and from the store from there on. */
+/** Adds what each step's bucket holds: from memory as far as it is settled, and from the store after that. */
 async function addBuckets(
   { store, now }: StatsDeps,
   { group, owner }: SeriesQuery,
@@ -259,7 +259,7 @@ function partsOf(rollup: RollupName, row: StatsRow, group: SeriesGroup): Part[] 
     Object.assign(spent.sums, { documents, inputTokens, searchUnits, quota });
     return [
       { key: undefined, tally, whole: true },
-      // A channel that nobody asked for anything is not listed.
+      // A channel without requests is not listed.
       ...(named === undefined ? [] : [{ key: named, tally: spent, whole: false }]),
     ];
   }

@@ -32,7 +32,7 @@ export interface RootAccount {
 }
 
 export type EnsuredRoot =
-  /** `password` is present if it was generated here; nobody else will ever learn it. */
+  /** `password` is present if it was generated here; it is shown this once. */
   | { readonly kind: 'created'; readonly user: User; readonly password: string | undefined }
   | { readonly kind: 'found'; readonly user: User };
 
@@ -360,7 +360,7 @@ async function writeUser(
   const written = { ...change, ...passwordHash };
   const update = await store.updateUser(user.id, written, now(), condition);
   if (update.kind !== 'updated') throw refusal(update, user.id);
-  // After the change, so that nobody who logs in meanwhile with outdated credentials stays logged in.
+  // After the change: a login with outdated credentials meanwhile ends too.
   if (password !== undefined || enabled === false) await store.deleteUserSessions(user.id);
   const detail = { ...change, ...(password === undefined ? {} : { password: 'changed' }) };
   const { quota: left } = update.user;
@@ -375,7 +375,7 @@ async function writeUser(
 }
 
 /**
- * What is left of a person are sums and entries of the audit log, under a neutral name. These are rewritten first, so that a
+ * Sums and entries of the audit log stay, under a neutral name. These are rewritten first, so that a
  * deletion that fails half-way can be repeated, and again for what was written meanwhile.
  */
 async function removeUser(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
