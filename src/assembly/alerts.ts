@@ -21,7 +21,7 @@ import { Sender, type Sent, type Target } from '../telemetry/sender.js';
 import { StoreAlerts } from '../telemetry/store-alerts.js';
 
 const TIMEOUT_MS = 10_000;
-/** Nobody reads the answer of a receiver. */
+/** The answer of a receiver is not read. */
 const MAX_REPLY_BYTES = 65_536;
 const GONE = 410;
 
@@ -47,7 +47,7 @@ export interface Alerts {
   /** For operations. */
   readonly alerting: Alerting;
   start(): void;
-  /** Uses the targets and rules of another configuration from now on. */
+  /** Switches to the targets and rules of another configuration. */
   reload(config: AlertConfig): void;
   close(): Promise<void>;
 }

@@ -69,7 +69,7 @@ export interface AppParts {
   readonly store: Store;
   readonly logger: Logger;
   readonly now?: () => number;
-  /** Milliseconds of a clock that nobody sets; `now` if only that is given. */
+  /** Milliseconds of a clock that cannot be set; `now` if only that is given. */
   readonly elapsed?: () => number;
   readonly random?: () => number;
   /** Loads the optional package of the provider `llama`. */

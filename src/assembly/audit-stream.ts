@@ -13,7 +13,7 @@ interface StreamDeps {
   readonly store: Store;
   readonly now: () => number;
   readonly run: Background['run'];
-  /** Nobody waits for it; an event with the same id is sent once. */
+  /** Returns at once; an event with the same id is sent once. */
   readonly deliver: (event: OutgoingEvent) => void;
 }
 
@@ -41,7 +41,7 @@ export function streamAudit(deps: StreamDeps): () => void {
     const kept = note === '' ? newest : (JSON.parse(note) as Reached);
     // By now the sender has written to the store what it was handed a round ago.
     const sure = handedOver.id > kept.id ? handedOver : kept;
-    // A store that was restored numbers its entries anew.
+    // A restored store numbers its entries again from its backup.
     const from = sure.id > newest.id ? newest : sure;
     const entries = newest.id === from.id ? [] : await entriesAfter(deps, from);
     for (const entry of entries) deps.deliver(eventOf(entry));

@@ -15,7 +15,7 @@ export interface Callers {
   readonly authenticate: Authenticate;
   /** For requests signed as AWS wants them; absent if no key may sign. */
   readonly readSigned: ReadSigned | undefined;
-  /** Who may say on whose behalf a request comes; absent if nobody may. */
+  /** The proxies that may name the client of a request; absent if there are none. */
   readonly trustedProxies: AddressList | undefined;
   /** The host name in `server.public_url`. */
   readonly ownHost: string | undefined;

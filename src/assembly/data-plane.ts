@@ -53,7 +53,7 @@ export interface DataPlaneParts {
   readonly tools: RankerTools;
   readonly observe: Observe;
   readonly now: () => number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a clock that cannot be set. */
   readonly elapsed: () => number;
   readonly random: () => number;
   /** The store's answer to each look at the channels, with the times of the question and the answer. */

@@ -33,7 +33,7 @@ export interface EventReaderParts {
   readonly otlp: OpenedOtlp | undefined;
 }
 
-/** What is made of events besides the log: metrics, statistics, usage, reports and alerts. */
+/** The readers of events besides the log: metrics, statistics, usage, reports and alerts. */
 export interface EventReaders {
   readonly reads: readonly ReadEvents[];
   /** Absent if they are switched off. */
@@ -109,7 +109,7 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
   };
 }
 
-/** The channels that are left alone now, with times of day, for people. */
+/** The channels that are paused now, with times of day, for people. */
 function resting({ channels, health, steady }: DataPlane, nowMs: number): NodeChannel[] {
   const atMs = steady();
   return health.pauses(atMs).map(({ channelId, key, state, reason, sinceMs, untilMs }) => ({

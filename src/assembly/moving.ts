@@ -23,7 +23,7 @@ interface Header {
 
 export type MovedCounts = Partial<Record<MovedTable, number>>;
 
-/** What is told while rows move. */
+/** Progress while rows move. */
 export type OnMoved = (counts: Readonly<MovedCounts>) => void;
 
 /** Why nothing, or nothing more, was moved; the message says what to do. */
@@ -143,7 +143,7 @@ interface ImportState {
   readonly counts?: MovedCounts;
 }
 
-/** What is known of an earlier import of the same export; a new beginning on an empty store. */
+/** The state of an earlier import of the same export; a new beginning on an empty store. */
 async function begin(store: Store, { id }: Header, nowMs: number): Promise<ImportState> {
   const text = await store.importState();
   const before = text === undefined ? undefined : (JSON.parse(text) as ImportState);
@@ -178,7 +178,7 @@ async function vaultFor(
   return vault;
 }
 
-/** The id of the export makes each one a key of its own. */
+/** The id of the export gives each one a separate key. */
 function vaultOf(passphrase: Secret, id: string): Vault {
   return createVault(new Secret(`${id} ${passphrase.reveal()}`));
 }

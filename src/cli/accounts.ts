@@ -5,7 +5,7 @@ import type { UserWire } from '../shapes/user.js';
 const AUDITOR_ROLE = 5;
 const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
-/** Whoever is logged in; on the store itself, root. */
+/** The logged-in account; on the store itself, root. */
 export function self(client: Client): Promise<UserWire> {
   return client.call('getSelf');
 }
@@ -38,7 +38,7 @@ export async function usernames(
   return new Map(users.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
 }
 
-/** What does not exist, or belongs to others, has no name; every other failure is thrown. */
+/** Things that do not exist, or belong to others, have no name; every other failure is thrown. */
 function unlessUnseen(error: unknown): null {
   const isUnseen =
     error instanceof GatewayError && ['not_found', 'permission_denied'].includes(error.code);

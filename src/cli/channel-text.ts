@@ -53,7 +53,7 @@ export function inEffect({ effective: state }: ChannelWire): string {
   if (whole.length === 0)
     return `live, ${pauses.length === 1 ? 'one key rests' : 'some keys rest'}`;
   const gateways = whole.length === 1 ? 'one gateway' : `${whole.length} gateways`;
-  return `live, left alone by ${gateways}`;
+  return `live, paused by ${gateways}`;
 }
 
 function pauseFacts({ paused }: EffectiveWire): [string, string][] {

@@ -77,8 +77,7 @@ async function save({ io, client, show }: Session, command: Command): Promise<vo
   const text = file === '-' ? await io.readInput() : await textOf(file);
   const { content, problems } = contentOf(file, text, given);
   const name = given.name ?? (file === '-' ? undefined : basename(file));
-  if (name === undefined)
-    throw new UsageError('What is on standard input has no name: give --name.');
+  if (name === undefined) throw new UsageError('Standard input has no name: give --name.');
   const saved = await client.call('saveExample', {
     body: { name, shared: given.shared === true, content },
   });

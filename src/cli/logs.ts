@@ -223,7 +223,7 @@ export async function requestsOf(
       : await client.call('listRequests', { query: { ...filter, ...part, address } });
     items.push(...page.items.map(wholeListed));
     total ??= page.total;
-    // What was counted on the first page may be dropped before it is read.
+    // Entries counted on the first page may be dropped before they are read.
     if (page.items.length === 0 || items.length >= Math.min(limit, total)) return { items, total };
   }
 }

@@ -85,7 +85,7 @@ async function examine(session: Session, command: Command): Promise<void> {
   refuseIfAny(things);
 }
 
-/** Nobody switched these off. */
+/** These were not switched off by hand. */
 const BROKEN: ReadonlySet<string | null> = new Set([
   'auto_disabled',
   'credentials_locked',

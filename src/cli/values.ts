@@ -130,7 +130,7 @@ export function rangesOrAny(text: string): string[] {
   return ranges;
 }
 
-/** At least one name: an empty text is a variable that nobody has set, not a wish. */
+/** At least one name: an empty text is an unset variable, not a wish. */
 function listAs(text: string, usage: string): string[] {
   const items = text
     .split(',')

@@ -25,7 +25,7 @@ export interface HttpDeps extends RerankRouteDeps, HealthDeps, ManagementRouteDe
   readonly console: ConsoleFiles | undefined;
 }
 
-/** Only in the log: nobody was there to read it. */
+/** Only in the log: the client had disconnected. */
 const CLIENT_CLOSED_REQUEST = 499;
 const NO_ROUTE = 'none';
 

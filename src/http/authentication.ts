@@ -92,7 +92,7 @@ export function createAuthenticate(credentials: TokenCache): Authenticate {
   };
 }
 
-/** Who may call without a key, and whose key is used for them. */
+/** The addresses that may call without a key, and the key used for them. */
 export interface Anonymous {
   readonly addresses: AddressList;
   readonly key: Secret;
@@ -193,7 +193,7 @@ const KEY_HEADERS = [
   'x-goog-api-key',
 ] as const;
 
-/** The key as clients send it: a bearer token, under another scheme, as the bare header, or in a header of its own. */
+/** The key as clients send it: a bearer token, under another scheme, as the bare header, or in a separate header. */
 function presentedKey(req: Pick<IncomingMessage, 'headers'>): string | undefined {
   const { authorization } = req.headers;
   // The usual form; the length limits what is hashed.

@@ -89,7 +89,7 @@ function contentEncodings(header: string | undefined): Encodings | undefined {
   );
 }
 
-/** Bodies from this size on are read in turn. */
+/** Bodies of at least this size are read in turn. */
 const LARGE_BYTES = 262_144;
 
 /** What bounds a body on its way, and whose bytes they are. */
@@ -227,7 +227,7 @@ function decompressed(
     : counted(bounds, raw, small);
 }
 
-/** A body that was decompressed in one go, within what its caller may send and there is room for. */
+/** A body that was decompressed at once, within what its caller may send and there is room for. */
 function counted({ limitBytes, load, place }: Bounds, raw: Buffer, plain: Buffer): Buffer {
   if (plain.length > limitBytes) throw tooLarge(limitBytes);
   // As many as it had when it came are counted already.

@@ -10,7 +10,7 @@ const REPLY_BYTES_PER_BYTE = 256;
  */
 export class Chatter {
   #explained = 0;
-  /** What is allowed by now. */
+  /** The amount allowed by now. */
   #allowed = 0;
 
   /** Bytes that a request has brought, or may have brought unseen. */

@@ -72,7 +72,7 @@ export class PatientServer extends Server {
     if (this.#sockets.size === 0) this.#whenGone?.();
   }
 
-  /** Whether each reply from now on is the last of its connection. */
+  /** Whether each further reply is the last of its connection. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
@@ -138,7 +138,7 @@ export const MAX_WAITING = 4_096;
 const ACCEPT_SHARE = 0.5;
 /** Turns of the event loop without a new connection after which none is waiting. */
 const QUIET_TURNS = 3;
-/** What has connected during a longer turn is seen in the next one. */
+/** Connections made during a longer turn are seen in the next one. */
 const SHORT_TURN_MS = 1;
 
 /**

@@ -13,7 +13,7 @@ export interface HealthDeps {
     (() => Promise<{ readonly contentType: string; readonly text: string }>) | undefined;
   /** The bearer token that `/metrics` requires, if any. */
   readonly metricsToken: string | undefined;
-  /** Who may read `/metrics` if no token is set. */
+  /** The addresses that may read `/metrics` if no token is set. */
   readonly metricsReaders: AddressList;
   readonly trustedProxies: AddressList | undefined;
   /** The host name in `server.public_url`. */

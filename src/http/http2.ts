@@ -249,7 +249,7 @@ export class Http2Connections {
       stream.on('close', () => {
         open.delete(stream);
         if (stream.aborted) countTakenBack();
-        // What was on the way is not handed over.
+        // Data on its way is not handed over.
         if (!stream.readableEnded) chatter.explain(STREAM_WINDOW_BYTES);
         if (open.size === 0 && !session.closed) timer = setTimeout(end, keepAliveTimeoutMs);
       });

@@ -63,7 +63,7 @@ export async function onlyOnce(
   try {
     reply = await work();
   } catch (error) {
-    // A refusal has changed nothing. After any other failure the outcome is unknown: the claim expires by itself.
+    // A refusal has changed nothing. After any other failure the outcome is unknown: the claim expires.
     if (error instanceof GatewayError && error.status < 500) {
       await store.releaseIdempotent(name, fingerprint);
     }

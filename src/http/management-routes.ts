@@ -42,7 +42,7 @@ const MIB = 1024 * 1024;
 
 /**
  * What is in flight here, apart from the data plane's, so that a tag can be switched off in the middle of an overload.
- * Nobody has more than a part by address or by account; admins have places of their own; and the caller is identified before
+ * Each address and account has only a part of it; admins have separate places; and the caller is identified before
  * a body is read.
  */
 class ManagementLoad {
@@ -50,7 +50,7 @@ class ManagementLoad {
   readonly #general = new Load(200, 32 * MIB, 0.5);
   readonly #admins = new Load(100, 32 * MIB, 0.5);
 
-  /** Runs what identifies the caller, in a place of its own. */
+  /** Identifies the caller, in a separate place. */
   async find<T>(address: string, work: () => Promise<T>): Promise<T> {
     const place = this.#finding.enter(0, 0);
     try {

@@ -69,7 +69,7 @@ function tried(): Inside {
   socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n'));
   const { req, res } = seen;
   const { reply, request } = workOn(socket);
-  // What comes of them does not count.
+  // Their results do not count.
   for (const made of [req, res, socket]) made?.on('error', () => undefined).destroy();
   const idle = new Socket();
   serve?.(idle);

@@ -1,7 +1,7 @@
 import type { JsonSchema } from './json-schema.js';
 import { SECURITY, type ApiOperation, type Content, type OpenApi } from './openapi-parts.js';
 
-/** What is shorter than this is written out wherever they are used. */
+/** Shorter parts are written out wherever they are used. */
 const LEAST_LENGTH = 52;
 
 /**
@@ -84,7 +84,7 @@ function isUsual({ security }: ApiOperation): boolean {
   return JSON.stringify(security) === JSON.stringify(SECURITY.login);
 }
 
-/** What is written once: how often each occurs, its name, and what is written under it. */
+/** Parts that are written once: how often each occurs, its name, and its content. */
 class Shared {
   readonly #kind: string;
   readonly #uses = new Map<string, number>();
@@ -191,7 +191,7 @@ function isNameable({ items }: JsonSchema): boolean {
   return items === undefined;
 }
 
-/** What is the same in two places: a plain member with its description, anything else without. */
+/** Two places are the same if their content is: a plain member's with its description, anything else without. */
 function keyOf(schema: JsonSchema): JsonSchema {
   return parts(schema).length === 0 ? schema : bare(schema);
 }

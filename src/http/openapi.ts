@@ -77,7 +77,7 @@ export async function describeApi(operations: readonly Operation[]): Promise<Ope
 }
 
 async function converter(): Promise<Convert> {
-  // Loaded for the first reader: a gateway that nobody asks for its document does not need it.
+  // Loaded for the first reader: most gateways are never asked for their document.
   const { default: parse } = await import('joi-to-json');
   // Its types describe an ES module, but it is not one: what they call the module is the function.
   const converted = parse as unknown as (schema: Joi.Schema, mode: 'open-api-3.1') => JsonSchema;

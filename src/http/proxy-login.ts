@@ -56,7 +56,7 @@ export function createFindVouched(
     });
 }
 
-/** Whom the headers name; `undefined` if they name nobody. Throws 401 for headers that no proxy of good will sends. */
+/** The person that the headers name; `undefined` if there is none. Throws 401 for headers that no well-meaning proxy sends. */
 function vouchedFor(req: IncomingMessage, names: ProxyHeaders): Vouched | undefined {
   const subject = headerText(req, names.header);
   if (subject === '') return undefined;

@@ -95,7 +95,7 @@ const leave = defineOperation({
     const ended = [idTokenCookie(deps, '')];
     try {
       const idToken = cookieNamed(ID_TOKEN, cookies);
-      // Whoever has logged in by another way has no session there.
+      // A person who has logged in another way has no session there.
       const address =
         idToken === undefined
           ? undefined
@@ -153,7 +153,7 @@ function toLoginPage(
   cookies: readonly string[] = [],
 ): Reply<null> {
   if (!(error instanceof GatewayError)) throw error;
-  // What is wrong between provider and gateway is for those who run both.
+  // Mistakes between provider and gateway are for those who run both.
   if (error.cause !== undefined && error.code !== 'permission_denied') {
     deps.later('a login at the OpenID provider', () => Promise.reject(asError(error.cause)));
   }

@@ -113,7 +113,7 @@ export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly stalenessMs: number;
 }
 
-/** Who is alerted to what happens. */
+/** The targets of alerts. */
 export interface Alerting {
   /** The names of the receivers. */
   readonly targets: readonly string[];
@@ -125,7 +125,7 @@ export interface Alerting {
   wake(): void;
 }
 
-/** What is known about channels and models: a gateway has it in memory, a command reads it from the store. */
+/** The state of channels and models: a gateway has it in memory, a command reads it from the store. */
 export interface KnownChannels {
   /** Brings it up to date. */
   refresh(): Promise<void>;
@@ -146,7 +146,7 @@ export interface AboutGateway {
   readonly retentionDays: number;
 }
 
-/** What is known about the caller, by access. */
+/** The caller, by access. */
 type Who<A extends Access> = A extends 'public'
   ? { readonly actor: Actor }
   : A extends 'visitor'

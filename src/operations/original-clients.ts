@@ -3,7 +3,7 @@
  * is a mistake.
  */
 
-/** Names that they send along and that mean nothing here, as do the members of our own replies that nobody can set. */
+/** Names that they send along and that mean nothing here, as do the read-only members of our own replies. */
 const PASSED_OVER: ReadonlySet<string> = new Set([
   ...['key', 'key_hint', 'user_id', 'created_time', 'accessed_time', 'used_quota', 'request_count'],
   'old_key_until',
@@ -26,7 +26,7 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
   ...['in_force', 'group', 'cross_group_retry', 'DeletedAt', 'turnstile', 'id_sort', 'tag_mode'],
 ]);
 
-/** Fields of their forms, which they also send when nobody has filled them in. */
+/** Fields of their forms, which they also send when these are empty. */
 const FORM_FIELDS: ReadonlySet<string> = new Set([
   'username',
   'model_name',

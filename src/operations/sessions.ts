@@ -13,7 +13,7 @@ import { defineOperation, Reply } from './operation.js';
 import { because, REASON_QUERY } from './reason.js';
 import { arrayOf, optional, shape } from '../shapes/shape.js';
 
-/** Login failures that say something about who tried; those who are told to wait have been noted often enough. */
+/** Login failures that say something about the person; repeated refusals to wait are not noted again. */
 const NOTED: ReadonlySet<string> = new Set<ErrorCode>(['unauthorized', 'user_disabled']);
 
 const login = defineOperation({

@@ -1,11 +1,11 @@
-/** What becomes of those who do not answer. */
+/** The fate of workers that do not answer. */
 export interface HeartbeatSigns<T> {
   readonly ask: (one: T) => void;
   /** It has been silent for a while. */
   readonly onSilent: (one: T) => void;
   /** It was silent, and answers again. */
   readonly onBack: (one: T) => void;
-  /** It has been silent for so long that nobody should wait for it. */
+  /** It has been silent for too long to wait for it. */
   readonly onLost: (one: T) => void;
 }
 

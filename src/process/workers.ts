@@ -160,7 +160,7 @@ class Supervisor {
     });
   }
 
-  /** Hands it connections from now on. */
+  /** Starts to hand it connections. */
   #serve(worker: Worker): void {
     this.#serving.push(worker);
     for (const socket of this.#waiting.splice(0)) this.#handOver(socket);
@@ -200,7 +200,7 @@ class Supervisor {
   }
 
   #tell(worker: Worker, message: string): void {
-    // A worker that has gone meanwhile need not be told.
+    // A worker that has gone meanwhile needs no message.
     if (worker.isConnected()) worker.send(message, () => undefined);
   }
 

@@ -1,4 +1,4 @@
-/** What is known about accounts besides their records: the places of their logins, and addresses awaiting confirmation. */
+/** Facts about accounts besides their records: the places of their logins, and addresses awaiting confirmation. */
 export interface AccountStore {
   /** Notes that a user has logged in from a place, by a hash of it. The newest 32 are kept, for `keepMs` each. */
   rememberPlace(userId: number, placeHash: string, nowMs: number, keepMs: number): Promise<void>;

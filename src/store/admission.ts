@@ -26,7 +26,7 @@ export interface AdmitRequest {
   /** Quota to set aside, ≥ 0. */
   readonly amount: number;
   readonly nowMs: number;
-  /** When the reservation is given back if nobody has settled it. */
+  /** When the reservation is given back if it has not been settled. */
   readonly expiresAtMs: number;
 }
 
@@ -62,9 +62,9 @@ export interface Settlement {
   readonly tokenId: number;
   readonly userId: number;
   readonly reservationId: string;
-  /** What was reserved. */
+  /** The amount that was reserved. */
   readonly amount: number;
-  /** What is owed: 0 for a failed call. The part beyond `amount` is charged as far as both balances and budgets reach. */
+  /** The amount owed: 0 for a failed call. The part beyond `amount` is charged as far as both balances and budgets reach. */
   readonly cost: number;
   /** Whether a ranking was delivered, which counts as a request of the user. */
   readonly served: boolean;

@@ -67,7 +67,7 @@ export function switchOf(record: string): TagSwitch {
   return { ...stored, reason: stored.reason, changedBy: stored.changedBy };
 }
 
-/** What was opened stays the same object as long as its record and its version are the same. */
+/** An opened channel stays the same object as long as its record and its version are the same. */
 export interface Opened {
   readonly channelOf: (id: number, stored: StoredChannel) => Channel;
   readonly snapshotOf: (stored: StoredChannels) => ChannelSnapshot;
@@ -110,7 +110,7 @@ export function openedBy(vault: Vault): Opened {
   };
 }
 
-/** What is to be written: new channels, records in place of others, and ids of channels to delete. */
+/** Changes to write: new channels, records in place of others, and ids of channels to delete. */
 export interface ChannelEdits {
   readonly added?: readonly StoredChannel[];
   readonly replaced?: ReadonlyMap<number, StoredChannel>;

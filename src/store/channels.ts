@@ -94,7 +94,7 @@ export interface ChannelStore {
    * function that stops it.
    */
   watchChannels(onChange: () => void): () => void;
-  /** Marks the store as in use by a gateway, so that it can be told from an empty one. */
+  /** Marks the store as in use by a gateway, which distinguishes it from an empty one. */
   begin(): Promise<void>;
   /**
    * In one step, records what a node has in force and answers what is new to it. A version that the store never had, or no

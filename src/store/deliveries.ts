@@ -11,7 +11,7 @@ export interface Delivery {
   readonly target: string;
   /** A sentence for people. */
   readonly summary: string;
-  /** What is sent, in the target's form. */
+  /** The body, in the target's form. */
   readonly body: string;
   readonly atMs: number;
 }
@@ -44,7 +44,7 @@ export interface DeliveryQuery extends Slice {
   readonly state?: DeliveryState;
 }
 
-/** What is to be delivered to receivers elsewhere, and what became of it. */
+/** Deliveries to receivers elsewhere, and their outcomes. */
 export interface DeliveryStore {
   /**
    * Adds those whose ids are new. With a condition, adds them only if its value differs from the last one, which is set in the

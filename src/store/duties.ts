@@ -9,7 +9,7 @@ export interface Duty {
 /** Work that one node does for all of them, whichever nodes come and go. */
 export interface DutyStore {
   /**
-   * Takes a duty that is due, so that it is due for nobody else until `forMs` have passed, even if the node dies while doing
+   * Takes a duty that is due: it is due for no other caller until `forMs` have passed, even if the node dies while doing
    * it. `isMine` is true for one caller only.
    */
   takeDuty(
@@ -19,7 +19,7 @@ export interface DutyStore {
   ): Promise<Duty & { readonly isMine: boolean }>;
   /** Ends a duty that was taken: it is due again after `waitMs`, with a note for all. */
   endDuty(name: string, note: string, nowMs: number, waitMs: number): Promise<void>;
-  /** What is known of a duty; `undefined` if it was never taken, or ended long ago. */
+  /** The state of a duty; `undefined` if it was never taken, or ended long ago. */
   readDuty(name: string): Promise<Duty | undefined>;
   /** Makes a duty due now and forgets its note. */
   dropDuty(name: string): Promise<void>;

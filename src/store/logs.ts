@@ -207,6 +207,6 @@ export interface LogStore {
   /** Gives an account another name in all audit entries; those about it lose their detail and changes. */
   forgetInAudit(userId: number, name: string): Promise<void>;
   listAudit(query: AuditQuery): Promise<Page<Logged<AuditEntry>>>;
-  /** Drops older entries, those of the audit log by a time of its own; resolves to how many were dropped. */
+  /** Drops older entries, those of the audit log by a separate time; resolves to how many were dropped. */
   trimLogs(olderThanMs: number, auditOlderThanMs?: number): Promise<number>;
 }

@@ -38,7 +38,7 @@ export interface MovingStore {
   rowsOf(table: MovedTable, nowMs: number): AsyncIterable<readonly MovedRow[]>;
   /** Writes rows as they are; those that are there already are replaced. Rejects if there is a column that it does not know. */
   putRows(table: MovedTable, rows: readonly MovedRow[]): Promise<void>;
-  /** What is known of an import into this store, after it is set to `state` if that is given. */
+  /** The state of an import into this store, after it is set to `state` if that is given. */
   importState(state?: string): Promise<string | undefined>;
 }
 

@@ -35,11 +35,11 @@ export interface NodeChannel {
   readonly name: string;
   /** Absent, like `key`, `state` and `sinceMs`, for a channel that it cannot use at all. */
   readonly id?: number;
-  /** The end of a key, if one of several keys is left alone rather than the channel. */
+  /** The end of a key, if one of several keys is paused rather than the channel. */
   readonly key?: string | undefined;
   /** `cooling`: it asked for a pause after an overload. */
   readonly state?: 'open' | 'half_open' | 'cooling';
-  /** Since when it has been left alone, by the node's clock. */
+  /** Since when it has been paused, by the node's clock. */
   readonly sinceMs?: number;
   /** Until when nothing is sent, by the node's clock; 0 if there is no end. */
   readonly untilMs: number;

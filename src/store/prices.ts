@@ -1,6 +1,6 @@
 import type { PriceList } from '../core/quota.js';
 
-/** Prices that were in force from a moment on. */
+/** Prices that took effect at a moment. */
 export interface KeptPrices {
   readonly atMs: number;
   readonly prices: PriceList;

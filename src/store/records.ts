@@ -36,7 +36,7 @@ export function flag(field?: string): Kind<boolean> {
   };
 }
 
-/** A member with a form of its own: it is kept as JSON, and read back by `read`. */
+/** A member with its own form: it is kept as JSON, and read back by `read`. */
 export function json<V>(
   field: string | undefined,
   absent: V,

@@ -47,7 +47,7 @@ export function codeOf({ codeHash: _, ...code }: StoredCode): RedemptionCode {
   return code;
 }
 
-/** What is kept of a new code. */
+/** The stored members of a new code. */
 export function newStoredCode(code: NewRedemptionCode, nowMs: number): Omit<StoredCode, 'id'> {
   const createdTime = Math.floor(nowMs / 1000);
   return { ...code, status: 'enabled', createdTime, redeemedTime: 0, usedUserId: 0 };
@@ -82,7 +82,7 @@ export type Redemption =
   | { readonly kind: 'redeemed'; readonly quota: number; readonly codeId: number }
   | {
       readonly kind: 'refused';
-      /** `own`: nobody may redeem a code of their own making. */
+      /** `own`: a code cannot be redeemed by the account that made it. */
       readonly reason: 'unknown' | 'used' | 'own' | 'disabled' | 'expired' | 'quota_range';
     };
 
@@ -147,7 +147,7 @@ export function codeRefusal(
   return hasExpired(expiredTime, nowMs) ? 'expired' : undefined;
 }
 
-/** Whether nobody will be able to redeem a code, unless it is changed. */
+/** Whether a code cannot be redeemed any more, unless it is changed. */
 export function isInvalid({ status, expiredTime }: RedemptionCode, nowMs: number): boolean {
   return status !== 'enabled' || hasExpired(expiredTime, nowMs);
 }

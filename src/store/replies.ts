@@ -7,7 +7,7 @@ export interface KeptReply {
 
 /** Rankings that nodes keep for each other, under names that reveal nothing about the request. */
 export interface ReplyStore {
-  /** What is kept under a name; `undefined` if there is nothing, or it has expired. */
+  /** The reply kept under a name; `undefined` if there is none, or it has expired. */
   findReply(name: string, nowMs: number): Promise<KeptReply | undefined>;
   /** Keeps a text for `forMs`, replacing an earlier one. Beyond about `most` texts, the oldest or the first to expire go. */
   keepReply(name: string, text: string, nowMs: number, forMs: number, most: number): Promise<void>;

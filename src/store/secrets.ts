@@ -1,4 +1,4 @@
 export interface SecretStore {
-  /** What is kept under a name: this value, unless another one was kept before. */
+  /** The value kept under a name: this one, unless another was kept before. */
   keepSecret(name: string, value: string): Promise<string>;
 }

@@ -41,7 +41,7 @@ export type NewSession = Omit<Session, 'usedAtMs' | keyof LoginOrigin> & Partial
 export const USED_STEP_MS = 60_000;
 
 export type IdempotencyClaim =
-  /** Nobody has done this yet: do it, then `completeIdempotent`. */
+  /** Not done yet: do it, then `completeIdempotent`. */
   | { readonly kind: 'fresh' }
   /** It was done: answer this again. */
   | { readonly kind: 'done'; readonly status: number; readonly body: string }
@@ -107,7 +107,7 @@ export interface SessionStore {
   releaseIdempotent(key: string, fingerprint: string): Promise<void>;
 }
 
-/** What is kept of a one-time code. */
+/** The stored members of a one-time code. */
 export interface OneTimeCode {
   readonly codeHash: string;
   readonly expiresAtMs: number;

@@ -6,7 +6,7 @@ export interface StatsAddition {
   readonly rollup: RollupName;
   /** The start of its bucket. */
   readonly atMs: number;
-  /** Whose it is: an account's id, or 0 if it is nobody's. */
+  /** The owner: an account's id, or 0 if there is none. */
   readonly owner: number;
   /** Which row of the bucket. */
   readonly key: string;

@@ -74,7 +74,7 @@ export function credentialOf(
   };
 }
 
-/** What is kept of a new key. */
+/** The stored members of a new key. */
 export function newStoredToken(token: NewToken, nowMs: number): Omit<StoredToken, 'id'> {
   return {
     ...{ ...token, createdTime: Math.floor(nowMs / 1000), accessedTime: 0, usedQuota: 0 },
@@ -153,7 +153,7 @@ export interface TokenQuery extends Slice {
   readonly expiresBefore?: number;
   /** Unix seconds: those that were not used since. */
   readonly unusedSince?: number;
-  /** Those with this label of their own: `team`, or `team=search`. */
+  /** Those that bear this label themselves: `team`, or `team=search`. */
   readonly label?: string;
   /** The newest first unless given. */
   readonly order?: TokenOrder;

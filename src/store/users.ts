@@ -65,7 +65,7 @@ export function userOf({
   return { ...user, budgetUse: { spent, untilMs } };
 }
 
-/** What is kept of a new account. */
+/** The stored members of a new account. */
 export function newStoredUser(user: NewUser, nowMs: number): Omit<StoredUser, 'id'> {
   return {
     ...{ ...BUDGET_DEFAULTS, labels: '', ...user, createdTime: Math.floor(nowMs / 1000) },

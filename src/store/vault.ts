@@ -11,7 +11,7 @@ export interface Vault {
   marks(): readonly string[];
   /** Text for the store, or `undefined` for no credentials. Throws `CredentialsLockedError` without a key. */
   seal(credentials: Credentials): string | undefined;
-  /** What was sealed. Throws `CredentialsLockedError` if the key is missing or a different one. */
+  /** Returns the sealed text. Throws `CredentialsLockedError` if the key is missing or a different one. */
   open(sealed: string | undefined): Credentials;
 }
 

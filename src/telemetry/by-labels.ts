@@ -1,6 +1,6 @@
 const SEPARATOR = '\n';
 
-/** What is made for each combination of labels, once. Most events have the same labels as the one before. */
+/** A value for each combination of labels, made once. Most events have the same labels as the one before. */
 export class ByLabels<T> {
   readonly #make: (...labels: readonly string[]) => T;
   readonly #made = new Map<string, T>();

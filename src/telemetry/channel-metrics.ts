@@ -11,7 +11,7 @@ const OTHER = 'other';
 
 type Shown = ChannelsEvent['channels'][number];
 
-/** What is known of each channel: its state, its circuit, and its attempts by model. */
+/** The metrics of each channel: its state, its circuit, and its attempts by model. */
 export class ChannelMetrics {
   readonly #live: Gauge;
   readonly #state: Gauge;

@@ -21,7 +21,7 @@ interface DurationsOptions {
 type Read = Awaited<ReturnType<Histogram['get']>>;
 
 /**
- * A histogram of durations that prom-client renders like its own. Its own looks up the labels anew for each value, which takes
+ * A histogram of durations that prom-client renders like its own. Its own looks up the labels for each value, which takes
  * ten times as long as counting.
  */
 export class Durations {

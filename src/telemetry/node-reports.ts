@@ -5,7 +5,7 @@ import type { BusyChannel, NodeAbout, NodeChannel, NodeStore } from '../store/st
 export interface NodeGauges {
   readonly inFlight: () => number;
   readonly pendingSettlements: () => number;
-  /** Channels that are left alone for a while. */
+  /** Channels that are paused. */
   readonly resting: (nowMs: number) => readonly NodeChannel[];
   /** Channels that attempts are under way with, the busiest first. */
   readonly busy: () => readonly BusyChannel[];

@@ -9,7 +9,7 @@ export type Sent =
   /** The receiver wants no more of it. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** A receiver elsewhere, and the form in which it is told. */
+/** A receiver elsewhere, and the form of its messages. */
 export interface Target {
   readonly name: string;
   readonly takes: (type: string) => boolean;
@@ -63,7 +63,7 @@ export class Sender {
     return this.#targets;
   }
 
-  /** Uses these from now on. What waits for one that is gone is given up. */
+  /** Switches to these. Deliveries that wait for a target that is gone are given up. */
   replaceTargets(targets: readonly Target[]): void {
     this.#targets = targets;
     this.#pausedUntil.clear();

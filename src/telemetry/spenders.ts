@@ -54,7 +54,7 @@ export class Spenders {
     });
     this.#spent = new Gauge({
       name: 'rerank_budget_spent_units',
-      help: 'What is used of that budget, reservations included',
+      help: 'Used part of that budget, reservations included',
       aggregator: 'max',
       ...shared,
     });

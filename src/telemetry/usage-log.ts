@@ -22,7 +22,7 @@ const MAX_TRIED = 10_000;
 export class UsageLog {
   readonly #writer: LogWriter<UsageEntry>;
   readonly #node: string;
-  /** Attempts of requests in progress, from the first failed one on. */
+  /** Attempts of requests in progress, starting at the first failed one. */
   readonly #tried = new Map<string, AttemptRecord[]>();
 
   constructor({ store, observe, now, maxEntries, node, writer }: UsageLogDeps) {

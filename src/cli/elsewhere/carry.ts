@@ -10,7 +10,7 @@ const KINDS = ['channels', 'accounts', 'keys', 'codes'] as const;
 type Kind = (typeof KINDS)[number];
 const NOUNS = { channels: 'channel', accounts: 'account', keys: 'key', codes: 'code' } as const;
 
-/** What was carried over, or would be, by name. */
+/** Names of what was carried over, or would be. */
 export interface Report {
   readonly dry_run: boolean;
   readonly carried: Readonly<Record<Kind, string[]>>;

@@ -80,7 +80,7 @@ interface Money {
   readonly policy: Partial<TokenPolicy>;
 }
 
-/** What is left of a budget; one that renews becomes a budget here. */
+/** The rest of a budget; one that renews becomes a budget here. */
 function moneyOf(plan: Plan, what: string, key: Fields): Money {
   const budget = numberIn(key, 'max_budget');
   if (budget === undefined) return { unlimitedQuota: true, remainQuota: 0, policy: {} };

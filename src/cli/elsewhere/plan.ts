@@ -29,7 +29,7 @@ export interface Plan {
   readonly keys: CarriedKey[];
   readonly codes: CarriedCode[];
   readonly notCarried: Note[];
-  /** What is left for people to do, one sentence each. */
+  /** Remaining work for people, one sentence each. */
   readonly toDo: string[];
 }
 

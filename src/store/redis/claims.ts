@@ -79,7 +79,7 @@ export function openClaims(connection: Connection, keys: Keys): Claims {
         },
       );
       if (typeof taken === 'string') return taken;
-      // What was this user's own already may have ended long ago.
+      // A claim that this user already had may have ended long ago.
       const isOpen = (await answer(client.zscore(claimsKey, textOf(taken)))) !== null;
       return isOpen ? taken : 'used';
     },

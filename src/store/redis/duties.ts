@@ -6,7 +6,7 @@ import { listOf } from './scripts.js';
 
 type DutyTaken = Awaited<ReturnType<DutyStore['takeDuty']>>;
 
-/** A duty that nobody takes any more is forgotten after so long. */
+/** A duty that is no longer taken is forgotten after this time. */
 const KEEP_MS = 86_400_000;
 
 export function openDuties(connection: Connection, keys: Keys): DutyStore {

@@ -8,7 +8,7 @@ import {
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 
-/** The channels as they are in Redis, of which only what has changed is read again. */
+/** The channels as they are in Redis; only changed ones are read again. */
 export interface LatestChannels {
   /** Channels and switches of one version, which was current at some moment of this call. */
   read(): Promise<StoredChannels>;
@@ -101,7 +101,7 @@ export function openLatestChannels({ client, answer }: Connection, keys: Keys): 
   };
 }
 
-/** What has changed since a version, as far as the log of changes has it without a gap. */
+/** The changes since a version, as far as the log of changes has them without a gap. */
 export function changesSince(
   version: number,
   log: readonly string[],

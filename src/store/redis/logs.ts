@@ -191,7 +191,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     return { items, total };
   }
 
-  /** Appends requests, each of a user or, with '', of nobody; then drops the oldest ones beyond the bound. */
+  /** Appends requests, each of a user or, with '', without one; then drops the oldest ones beyond the bound. */
   async function appendRequests<T extends RequestEntry>(
     log: Log<T>,
     added: readonly T[],
@@ -388,7 +388,7 @@ function loggedOf<T>(read: (json: string) => T, number: string | undefined, reco
 function withoutId<T extends object>(entry: Logged<T> | undefined): T | undefined {
   if (entry === undefined) return undefined;
   const { id: _, ...bare } = entry;
-  // What is left is what was read.
+  // The rest is what was read.
   return bare as unknown as T;
 }
 
@@ -404,7 +404,7 @@ class Places {
     this.#log = log;
   }
 
-  /** The number of the key that has the times of a user, from 1; 0 for nobody. */
+  /** The number of the key that has the times of a user, from 1; 0 for none. */
   of(userId: string): number {
     if (userId === '') return 0;
     let place = this.#byUser.get(userId);

@@ -86,7 +86,7 @@ export async function openRedisStore({
       await connection.answer(connection.client.ping());
     },
     async close(waitMs) {
-      // What is sent now is answered before the connection quits.
+      // Commands sent now are answered before the connection quits.
       flush();
       await connection.close(waitMs);
     },

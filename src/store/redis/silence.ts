@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** What is watched of a client. */
+/** The parts of a client that are watched. */
 interface Watched {
   /** Its connection: none before the first. */
   readonly stream: Redis['stream'] | undefined;

@@ -21,7 +21,7 @@ export interface Login {
   readonly tls: boolean;
 }
 
-/** What is wrong with a Redis URL; never quotes it, since it may contain a password. */
+/** The mistake in a Redis URL; never quotes it, since it may contain a password. */
 export class RedisUrlError extends Error {
   override readonly name = 'RedisUrlError';
   /** The end of a sentence that begins with the name of the setting. */

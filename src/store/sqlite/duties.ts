@@ -6,7 +6,7 @@ interface DutyRow {
   readonly note: string;
 }
 
-/** After how long duties are forgotten that nobody takes any more, such as those of deleted channels. */
+/** After how long duties are forgotten that are no longer taken, such as those of deleted channels. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 export function openDuties(database: Database): DutyStore {

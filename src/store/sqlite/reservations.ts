@@ -14,7 +14,7 @@ interface HeldRow {
 
 /** The amounts set aside from balances. Call these inside a transaction. */
 export interface Reservations {
-  /** Gives back the reservations that nobody settled in time: those of one user, or of all. */
+  /** Gives back the reservations that were not settled in time: those of one user, or of all. */
   giveBackExpired(nowMs: number, userId?: number): void;
   /** Removes a reservation without changing a balance. */
   take(id: string, userId: number): ReservationRow | undefined;

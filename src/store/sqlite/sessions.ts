@@ -180,7 +180,7 @@ function openIdempotency(
   const claim = database.prepare<never>(
     'INSERT INTO idempotency (key, fingerprint, expires_at_ms) VALUES (?, ?, ?)',
   );
-  // An expired claim that nobody else has taken still completes; one that another request has taken is left alone.
+  // An expired claim that is still free completes; one that another request has taken stays unchanged.
   const complete = database.prepare<never>(
     `INSERT INTO idempotency (key, fingerprint, status, body, expires_at_ms) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (key) DO UPDATE

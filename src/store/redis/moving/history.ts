@@ -4,7 +4,7 @@ import type { MovedRow } from '../../moving.js';
 import { auditOf, NUMBER_DIGITS, refusedOf, usageOf } from '../logs.js';
 import { memberOf, rowOf, type Moved, type Mover } from './rows.js';
 
-/** The logs, how their records are read, and the members that are JSON of their own in a row. */
+/** The logs, how their records are read, and the members that are JSON within a row. */
 const LOGS = {
   usage_log: { log: 'usage', read: usageOf, json: ['detail'] },
   refused_log: { log: 'refused', read: refusedOf, json: [] },
@@ -13,7 +13,7 @@ const LOGS = {
 
 type HistoryTable = 'stats_since' | 'stats' | 'sequences' | keyof typeof LOGS;
 
-/** What has happened: statistics and logs, and the numbers that were given so far. */
+/** History: statistics and logs, and the numbers that were given so far. */
 export function movedHistory({
   connection: { client, answer },
   keys,

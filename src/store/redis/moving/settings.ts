@@ -60,7 +60,7 @@ export function movedSettings({
       ),
   };
 
-  /** Gives the channels a version after what was written; no gateway runs that would have to be told. */
+  /** Gives the channels a version after the import; no gateway runs that would need to hear of it. */
   async function inNextVersion(written: Promise<unknown>): Promise<void> {
     await written;
     const version = Number((await answer(client.get(keys.channelsVersion))) ?? 0);
