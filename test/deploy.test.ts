@@ -11,7 +11,8 @@ import { ENVIRONMENT_SETTINGS } from '../src/config/settings.js';
 
 interface Service {
   readonly image?: string;
-  readonly build?: string;
+  readonly profiles?: readonly string[];
+  readonly build?: string | { readonly args: Readonly<Record<string, string>> };
   readonly command?: readonly string[];
   readonly ports?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -28,11 +29,13 @@ interface Service {
 }
 
 const compose = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as {
-  readonly services: Readonly<Record<'redis' | 'gateway' | 'proxy', Service>>;
+  readonly services: Readonly<
+    Record<'redis' | 'gateway' | 'proxy' | 'single' | 'prometheus', Service>
+  >;
   readonly volumes: Readonly<Record<string, unknown>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 };
-const { redis, gateway, proxy } = compose.services;
+const { redis, gateway, proxy, single, prometheus } = compose.services;
 const dockerfile = readFileSync('Dockerfile', 'utf8');
 
 /** The exec form of an instruction of the last stage. */
@@ -48,7 +51,11 @@ describe('docker-compose.yml', () => {
       [...text.matchAll(/\$\{(\w+_IMAGE):-(.*)\}/g)].map(([, name, image]) => [name, image]),
     );
 
-    expect([...named.keys()]).toEqual(['REDIS_IMAGE', 'NODE_IMAGE', 'PROXY_IMAGE']);
+    expect([...named.keys()]).toEqual([
+      ...['REDIS_IMAGE', 'NODE_IMAGE', 'PROXY_IMAGE', 'PROMETHEUS_IMAGE'],
+    ]);
+    // Prometheus is not in the way of requests, nor does it hold a secret of theirs.
+    named.delete('PROMETHEUS_IMAGE');
     for (const image of named.values())
       expect(image).toMatch(/^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
     expect(dockerfile).toContain(`ARG NODE_IMAGE=${named.get('NODE_IMAGE')}\n`);
@@ -64,6 +71,27 @@ describe('docker-compose.yml', () => {
         expect(file.startsWith('.') ? existsSync(file) : file in compose.volumes).toBe(true);
       }
     }
+  });
+
+  it('starts one gateway alone, or Prometheus beside the others, only if asked to', () => {
+    expect([redis, gateway, proxy].map(({ profiles }) => profiles)).toEqual([
+      ...[undefined, undefined, undefined],
+    ]);
+    expect([single.profiles, prometheus.profiles]).toEqual([['single'], ['metrics']]);
+    expect(single.build).toEqual(gateway.build);
+    expect(single.environment).not.toHaveProperty('REDIS_URL');
+    expect(single.volumes).toContain('single-data:/app/data');
+    // From elsewhere nobody sees its graphs: it has no login.
+    expect(prometheus.ports).toEqual(['127.0.0.1:9090:9090']);
+    const settings = parse(readFileSync('config/deploy/prometheus/compose.yml', 'utf8')) as {
+      scrape_configs: { dns_sd_configs: unknown; authorization: { credentials_file: string } }[];
+    };
+    expect(settings.scrape_configs).toMatchObject([
+      { dns_sd_configs: [{ names: ['gateway'], type: 'A', port: 8080 }] },
+    ]);
+    expect(JSON.stringify(prometheus)).toContain(
+      settings.scrape_configs[0]?.authorization.credentials_file,
+    );
   });
 
   it('waits for services that exist and can tell their health', () => {
