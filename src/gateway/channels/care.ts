@@ -59,6 +59,8 @@ export class ChannelCare {
   readonly #deps: ChannelCareDeps;
   #tasks = new Map<string, Task>();
   #disabled = new Set<number>();
+  /** The channels in force, by id. */
+  #channels: ReadonlyMap<number, Channel> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -67,7 +69,8 @@ export class ChannelCare {
   }
 
   /** The channels in force have changed. */
-  readonly update = (routes: Iterable<Route>): void => {
+  readonly update = (given: Iterable<Route>): void => {
+    const routes = [...given];
     const before = this.#tasks;
     const disabled = new Set<number>();
     this.#tasks = new Map();
@@ -80,13 +83,16 @@ export class ChannelCare {
       const known = before.get(task.name);
       if (known !== undefined) {
         task.seenAtMs = known.seenAtMs;
-        // The cause may have been fixed.
-        task.dueMs = isSameAccount(known.route.channel, route.channel)
-          ? known.dueMs
-          : this.#deps.now() + MENDED_AFTER_MS;
+        task.dueMs = known.dueMs;
+      }
+      // The cause may have been fixed, perhaps before this node saw that the channel was disabled.
+      const last = this.#channels.get(route.id);
+      if (last !== undefined && last !== route.channel && !isSameAccount(last, route.channel)) {
+        task.dueMs = this.#deps.now() + MENDED_AFTER_MS;
       }
       this.#tasks.set(task.name, task);
     }
+    this.#channels = new Map(Array.from(routes, ({ id, channel }) => [id, channel]));
     this.#disabled = disabled;
     this.#schedule();
   };
