@@ -93,7 +93,9 @@ export async function clientInProcess(
     },
     carry: {
       hasToken: (keyHash) => hasToken(deps, keyHash),
-      token: async (draft, secret) => void (await carryToken(deps, draft, secret, operator)),
+      token: async (draft, secret) => {
+        await carryToken(deps, draft, secret, operator);
+      },
       code: (code, batchId) => carryCode(deps, code, batchId, operator),
     },
     async close() {
