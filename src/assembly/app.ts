@@ -80,7 +80,7 @@ export interface AppParts {
 const MASK_NAME = 'log-ids';
 
 const RARE_CHECKS =
-  'these channels get requests between failed health checks: traffic.breaker_open_ms is shorter than their health_check_s';
+  'these channels get requests between failed health checks: traffic.breaker_open_ms is shorter than the time between their checks, health_check_s';
 
 /** Where the console is built, seen from both `src` and `dist`. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../dist/console', import.meta.url));

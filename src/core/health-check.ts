@@ -34,7 +34,7 @@ export function healthCheckMs({
  * two checks, and at least one of the channel's models has no other channel, so that a caller waits for the probe.
  */
 export function rarelyChecked(
-  channels: readonly Pick<Channel, 'name' | 'models' | 'healthCheckS'>[],
+  channels: readonly Pick<Channel, 'name' | 'models' | 'provider' | 'healthCheckS'>[],
   pauseMs: number,
 ): string[] {
   const counts = new Map<string, number>();
@@ -42,7 +42,7 @@ export function rarelyChecked(
     for (const model of Object.keys(models)) counts.set(model, (counts.get(model) ?? 0) + 1);
   }
   return channels
-    .filter(({ healthCheckS = 0 }) => healthCheckS * 1_000 > pauseMs)
+    .filter((channel) => healthCheckMs(channel) > pauseMs)
     .filter(({ models }) => Object.keys(models).some((model) => counts.get(model) === 1))
     .map(({ name }) => name);
 }

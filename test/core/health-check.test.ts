@@ -23,7 +23,7 @@ describe('the time between health checks', () => {
 
 describe('channels that are rarely checked', () => {
   const channel = (name: string, healthCheckS: number | undefined, ...models: string[]) => ({
-    ...{ name, healthCheckS },
+    ...{ name, healthCheckS, provider: 'cohere' },
     models: Object.fromEntries(models.map((model) => [model, model])),
   });
 
@@ -38,6 +38,16 @@ describe('channels that are rarely checked', () => {
     ];
 
     expect(rarelyChecked(channels, 5_000)).toEqual(['alone', 'partly alone']);
+  });
+
+  it('include those that are checked because their server is one of our own', () => {
+    const channels = [
+      { ...channel('by default', undefined, 'a'), provider: 'tei' },
+      { ...channel('not at all', 0, 'b'), provider: 'tei' },
+    ];
+
+    expect(rarelyChecked(channels, 5_000)).toEqual(['by default']);
+    expect(rarelyChecked(channels, 60_000)).toEqual([]);
   });
 });
 
