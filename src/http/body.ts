@@ -163,6 +163,10 @@ function collect<T>(
   });
 }
 
+/** So many small pieces of a body in a row become one: each is an object of a hundred bytes, and keeps all that it came with. */
+const MANY_PIECES = 256;
+const MANY_BYTES = 65_536;
+
 /**
  * The pieces of a body on its way: memory for all of it is taken once half of it is there. The list of them is emptied and not
  * replaced: once it is old, it would keep them even if nobody had it any more.
@@ -171,6 +175,9 @@ class Arriving {
   readonly #declared: number;
   readonly #pieces: Buffer[] = [];
   #whole: Buffer | undefined;
+  /** The first of the pieces that may become one, and their bytes. */
+  #latest = 0;
+  #latestBytes = 0;
   /** How many have come. */
   bytes = 0;
 
@@ -187,12 +194,22 @@ class Arriving {
       return 0;
     }
     this.#pieces.push(chunk);
+    this.#latestBytes += chunk.length;
+    if (this.#pieces.length - this.#latest >= MANY_PIECES) this.#join();
     if (this.#declared <= LARGE_BYTES || 2 * this.bytes < this.#declared) return chunk.length;
     this.#whole = Buffer.allocUnsafeSlow(this.#declared);
     let end = 0;
     for (const piece of this.#pieces) end += piece.copy(this.#whole, end);
     this.#pieces.length = 0;
     return this.#declared - at;
+  }
+
+  #join(): void {
+    if (this.#latestBytes < MANY_BYTES) {
+      this.#pieces.push(Buffer.concat(this.#pieces.splice(this.#latest), this.#latestBytes));
+    }
+    this.#latest = this.#pieces.length;
+    this.#latestBytes = 0;
   }
 
   /** All of it, to which this refers no more. */

@@ -4,6 +4,8 @@ import type { Socket } from 'node:net';
 const MOST_REQUESTS = 16;
 /** Small pieces of bodies, and frames of HTTP/2, that one connection brings before others have their turn. */
 const MOST_PIECES = 64;
+/** Turns that others have before a connection that brings more is read again: about as many as a request of theirs takes. */
+const HELD_TURNS = 8;
 /** Larger pieces are few. */
 export const SMALL_BYTES = 512;
 
@@ -15,6 +17,8 @@ type Hold = (socket: Socket) => Act;
 interface Turn {
   requests: number;
   pieces: number;
+  /** Turns for which it is not read yet. */
+  heldTurns: number;
   readonly waiting: Act[];
   release: Act | undefined;
   /** Nothing is begun or read any more. */
@@ -49,7 +53,9 @@ export class Pacing {
   count(socket: Socket): void {
     const turn = this.#turnOf(socket);
     turn.pieces += 1;
-    if (turn.pieces >= MOST_PIECES) turn.release ??= this.#hold(socket);
+    if (turn.pieces < MOST_PIECES) return;
+    turn.heldTurns = HELD_TURNS;
+    turn.release ??= this.#hold(socket);
   }
 
   /** Begins nothing more that a connection brings, and reads no more of it. */
@@ -62,7 +68,10 @@ export class Pacing {
   #turnOf(socket: Socket): Turn {
     const known = this.#turns.get(socket);
     if (known !== undefined) return known;
-    const turn: Turn = { requests: 0, pieces: 0, waiting: [], release: undefined, isLast: false };
+    const turn: Turn = {
+      ...{ requests: 0, pieces: 0, heldTurns: 0 },
+      ...{ waiting: [], release: undefined, isLast: false },
+    };
     this.#turns.set(socket, turn);
     setImmediate(this.#next, socket, turn);
     return turn;
@@ -74,7 +83,8 @@ export class Pacing {
     // As many as may begin in a turn keep what comes meanwhile behind those that wait.
     turn.requests = turn.waiting.length > 0 ? MOST_REQUESTS : requests.length;
     for (const request of requests) request();
-    if (turn.waiting.length > 0) {
+    turn.heldTurns -= 1;
+    if (turn.waiting.length > 0 || turn.heldTurns > 0) {
       setImmediate(this.#next, socket, turn);
       return;
     }

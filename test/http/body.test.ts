@@ -65,6 +65,30 @@ describe('reading a body', () => {
     },
   );
 
+  it('keeps a body in pieces of a byte in little more than its bytes', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const count = 200_000;
+    const req = new IncomingMessage(new Socket());
+    const load = new Load(1, count);
+    const reading = readJsonBody(req, count, load, load.enter(0, count));
+    collectGarbage();
+    const { heapUsed, external } = process.memoryUsage();
+    for (let sent = 0; sent < count; sent += 1) {
+      req.push(Buffer.from('{ }'[sent % 3] ?? ''));
+      // What waits in the stream is not what is kept.
+      if (sent % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+
+    collectGarbage();
+    const after = process.memoryUsage();
+
+    expect(after.heapUsed - heapUsed + after.external - external).toBeLessThan(20 * count);
+    req.push(null);
+    expect(String(await reading)).toBe('{ }'.repeat(count / 3 + 1).slice(0, count));
+  });
+
   it('takes what comes with the head without stopping the connection', async () => {
     const size = 50_000;
     const server = createServer();

@@ -54,6 +54,9 @@ describe('the turns of a connection', () => {
     expect(done).toEqual([]);
     for (let count = 0; count < 100; count += 1) pacing.count(socket);
     expect(done).toEqual(['hold']);
+    for (let turns = 1; turns < 8; turns += 1) await turn();
+    // Others have had seven turns by then.
+    expect(done).toEqual(['hold']);
     await turn();
     expect(done).toEqual(['hold', 'release']);
     pacing.count(socket);
