@@ -8,7 +8,10 @@ export default {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^\\./password-cost\\.js$': '<rootDir>/test/support/password-cost.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
   transform: { '^.+\\.ts$': '@swc/jest' },
   // A limit for what never ends. A machine that is busy with other things takes ten times as long as a quiet one.
   testTimeout: 180_000,

@@ -1,8 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
+import { PASSWORD_COST } from './password-cost.js';
 import { scryptApart, type Asker } from './scrypt-thread.js';
 
-/** Cost of a new hash: 32 MiB and about a tenth of a second. Old hashes carry their own. */
-const CURRENT = { ln: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const FORMAT = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/;
@@ -20,7 +19,7 @@ interface Recorded extends Cost {
 
 /** Stands in for the hash of an account that does not exist, so that a login costs the same. No password matches it. */
 const NOBODY: Recorded = {
-  ...CURRENT,
+  ...PASSWORD_COST,
   salt: Buffer.alloc(SALT_BYTES),
   hash: Buffer.alloc(HASH_BYTES),
 };
@@ -32,8 +31,8 @@ export async function hashPassword(
   asker: Asker,
 ): Promise<string> {
   const salt = Buffer.from(randomBytes(SALT_BYTES));
-  const hash = await derive(password, salt, HASH_BYTES, CURRENT, asker);
-  const { ln, r, p } = CURRENT;
+  const hash = await derive(password, salt, HASH_BYTES, PASSWORD_COST, asker);
+  const { ln, r, p } = PASSWORD_COST;
   const parts = [salt, hash].map((bytes) => bytes.toString('base64url'));
   return `$scrypt$ln=${ln},r=${r},p=${p}$${parts.join('$')}`;
 }
@@ -55,9 +54,9 @@ export function needsRehash(recorded: string): boolean {
   const known = parse(recorded);
   if (known === undefined) return true;
   return (
-    known.ln !== CURRENT.ln ||
-    known.r !== CURRENT.r ||
-    known.p !== CURRENT.p ||
+    known.ln !== PASSWORD_COST.ln ||
+    known.r !== PASSWORD_COST.r ||
+    known.p !== PASSWORD_COST.p ||
     known.hash.length !== HASH_BYTES
   );
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
+import { PASSWORD_COST } from '../../src/management/password-cost.js';
 import {
   hashPassword,
   needsRehash,
@@ -13,6 +14,9 @@ import { knownUser, OURSELVES } from '../../src/management/scrypt-thread.js';
 /** "correct horse", hashed when a hash cost a sixteenth of what it costs now. */
 const OLD_HASH =
   '$scrypt$ln=11,r=8,p=1$c2FsdCBvZiB0aGUgdGVzdA$QVWLonpHhtJvU8f84QOtaAVE_PioT8FGfuqUTN26Mn4';
+
+/** Of another password, at what a hash costs outside of the tests. */
+const DEAR_HASH = OLD_HASH.replace('ln=11,r=8,p=1', 'ln=15,r=8,p=3');
 
 describe('passwords', () => {
   it('are recognised by their hash, and others are not', async () => {
@@ -59,12 +63,16 @@ describe('passwords', () => {
   });
 });
 
+it('cost a tenth of a second to try outside of the tests', () => {
+  expect(PASSWORD_COST).toEqual({ ln: 15, r: 8, p: 3 });
+});
+
 describe('hashing', () => {
   it('leaves the threads that decompression shares to it', async () => {
     const packed = gzipSync(Buffer.alloc(100_000, 'a'));
     let hashed = 0;
     const hashes = Array.from({ length: 8 }, async () => {
-      await hashPassword('correct horse', randomBytes, OURSELVES);
+      await verifyPassword('correct horse', DEAR_HASH, OURSELVES);
       hashed += 1;
     });
 

@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { createApp, type App, type AppParts } from '../../src/assembly/app.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { openStore } from '../../src/assembly/open-store.js';
+import { storeFile } from '../../src/config/data-files.js';
+import type { StoreSettings } from '../../src/config/values.js';
+import { Secret } from '../../src/core/secret.js';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { NewToken, Store } from '../../src/store/store.js';
+import { createVault } from '../../src/store/vault.js';
 import { createLogger } from '../../src/telemetry/log.js';
 import { OPEN_POLICY } from './policy.js';
 
@@ -60,6 +65,8 @@ export interface ReplyBody {
 /** What a test declares of a channel; the rest is as the configuration's defaults have it. */
 export type TestChannel = Readonly<Record<string, unknown>>;
 
+const VAULT = createVault(new Secret('an encryption key of the tests'));
+
 let keys = 0;
 
 /** A gateway on a store of its own and a port of the system's choice. `settings` is the configuration, as YAML has it. */
@@ -89,7 +96,7 @@ async function startIn(
   const file = join(folder, 'gateway.yaml');
   writeFileSync(file, JSON.stringify(settings));
   const config = loadConfig({ env: { DATA_DIR: folder, CONFIG: file, ...env } });
-  const store = await openStore(config.store);
+  const store = await storeOf(config.store, 'DATA_DIR' in env);
   const log: string[] = [];
   const logger = createLogger('info', {
     write: (text: string) => log.push(...text.split(/(?<=\n)/)),
@@ -144,6 +151,15 @@ async function startIn(
       removeFolder();
     },
   };
+}
+
+/** Keys take a while to derive: stores that nothing else opens share one. */
+async function storeOf(settings: StoreSettings, isShared: boolean): Promise<Store> {
+  const { redisUrl, encryptionKey, encryptionKeys, dataDir } = settings;
+  if (isShared || (redisUrl ?? encryptionKey ?? encryptionKeys) !== undefined) {
+    return openStore(settings);
+  }
+  return openSqliteStore({ file: storeFile(dataDir), vault: VAULT });
 }
 
 async function createUser(store: Store): Promise<number> {
