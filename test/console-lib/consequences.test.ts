@@ -7,11 +7,12 @@ import {
 } from '../../src/console/lib/depends.js';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway } from '../support/gateway.js';
+import { runs } from '../support/long.js';
 import { fc } from '../support/property.js';
 
 const MODELS = ['m0', 'm1', 'm2', 'm3'];
 const TAGS = ['a', 'b'];
-const SET_UPS = 50;
+const SET_UPS = runs(20, 200);
 const AT_ONCE = 10;
 
 /** Channels with some models each, and models that others answer for. */

@@ -3,10 +3,11 @@ import type { JsonSchema } from '../../src/http/json-schema.js';
 import { callApi, createAccount, type Account } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { resolved } from '../support/openapi.js';
+import { runs } from '../support/long.js';
 import { fc } from '../support/property.js';
 
 const ROLES = [1, 5, 10, 100] as const;
-const CASES = 3;
+const CASES = runs(1, 12);
 /** Statuses that the document names for what lies outside of the gateway. */
 const OUTSIDE = [502, 503, 504];
 
@@ -121,10 +122,12 @@ it('every operation answers whatever comes, from every role, in its own form and
       Object.entries(methods).map(([method, described]) => ({ path, method, described })),
     );
   const accounts = new Map<number, Account>();
+  let isDoubtful = false;
   const accountOf = async (role: (typeof ROLES)[number]): Promise<Account> => {
     // Cases log out, delete accounts and end logins: what is gone is made anew, or the rest would test the login alone.
     const known = accounts.get(role);
     if (known !== undefined) {
+      if (!isDoubtful) return known;
       const { status } = await callApi(gateway.url, 'GET', '/api/user/self', known);
       if (status === 200) return known;
     }
@@ -138,6 +141,8 @@ it('every operation answers whatever comes, from every role, in its own form and
   for (const { path, method, described } of operations) {
     const cases = fc.sample(requestFor(path, described), ROLES.length * CASES);
     for (const [index, { target, body }] of cases.entries()) {
+      // What only reads ends no login.
+      isDoubtful ||= method !== 'get';
       const { token } = await accountOf(ROLES[index % ROLES.length] ?? 1);
       const startedMs = performance.now();
       const reply = await fetch(`${gateway.url}${target}`, {

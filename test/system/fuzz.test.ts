@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runs } from '../support/long.js';
 import { fc } from '../support/property.js';
 import { ERRORS } from '../../src/core/errors.js';
 import { eventually } from '../support/redis-server.js';
@@ -9,9 +10,9 @@ import { startUpstream, type TestUpstream } from '../support/upstream.js';
 import { makeHome, runCli, startProcess, type GatewayProcess, type Home } from './fleet.js';
 import { rerankBody } from './upstreams.js';
 
-/** The same runs every time; another seed here is another 5 000 requests. */
+/** The same runs every time; another seed here is another 1 000 requests, or 5 000 in a long run. */
 const SEED = 20_240_229;
-const BATCHES = 125;
+const BATCHES = runs(25, 125);
 const BATCH = 40;
 const REPLY_TIMEOUT_MS = 20_000;
 const MAY_GROW_BYTES = 32 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { callApi } from '../support/accounts.js';
+import { runs } from '../support/long.js';
 import { eventually, startRedis, type RedisServer } from '../support/redis-server.js';
 import {
   cohereChannel,
@@ -18,7 +19,11 @@ const KEY_NAME = 'of a test';
 const DEADLINE_MS = 2_500;
 const GRACE_MS = 1_500;
 const CALLERS = 6;
-const TRAFFIC_MS = 1_500;
+const TRAFFIC_MS = runs(700, 1_500);
+/** Between two requests of a caller: what races in a long run as fast as it can need not do so in each. */
+const PAUSE_MS = runs(15, 0);
+/** Seven questions each time. */
+const LOOK_EVERY_MS = 200;
 /** Until every node has written its statistics and its log, and what was reserved by those that are gone has expired. */
 const SETTLED_MS = 60_000;
 const GROUPS = [
@@ -116,8 +121,8 @@ class Installation {
           (reply) => reply.status,
           () => undefined,
         );
-        if (gateway === undefined || status === undefined) await wait(20);
-        else if (status === 200) {
+        await wait(status === undefined ? 20 : PAUSE_MS);
+        if (gateway !== undefined && status === 200) {
           this.answered.set(gateway, (this.answered.get(gateway) ?? 0) + 1);
         }
       }
@@ -216,6 +221,7 @@ describe.each(['Redis', 'the embedded store'])('what was spent, on %s', (store) 
     await eventually(
       'all is settled and written',
       async () => {
+        await wait(LOOK_EVERY_MS);
         const { byRollups, byKeys, byLog, left } = await system.spent();
         const isSettled = left.every((each) => each === QUOTA);
         // Those that failed cost nothing: both numbers tell that all are there.
@@ -244,7 +250,10 @@ describe.each(['Redis', 'the embedded store'])('what was spent, on %s', (store) 
 
     await eventually(
       'nothing stays reserved',
-      async () => (await system.spent()).left.every((each) => each === QUOTA),
+      async () => {
+        await wait(LOOK_EVERY_MS);
+        return (await system.spent()).left.every((each) => each === QUOTA);
+      },
       SETTLED_MS,
     );
     // The others write theirs at the latest when they end.
