@@ -117,7 +117,9 @@ async function main(): Promise<number> {
   });
   const gateway = await startProcess(home);
   try {
-    const { key } = (await runCli(home, ['keys', 'create'])) as { readonly key: string };
+    const { key } = (await runCli(home, ['keys', 'create', '--unlimited'])) as {
+      readonly key: string;
+    };
     const body = Buffer.from(JSON.stringify({ model: 'm', query: 'apple', documents: DOCUMENTS }));
     const request = post('/v1/rerank', body, `authorization: Bearer ${key}\r\n`);
     const aim = { port: gateway.port, request, connections: CONNECTIONS };

@@ -76,7 +76,9 @@ async function main(): Promise<number> {
   );
   const gateway = await startProcess(home);
   try {
-    const { key } = (await runCli(home, ['keys', 'create'])) as { readonly key: string };
+    const { key } = (await runCli(home, ['keys', 'create', '--unlimited'])) as {
+      readonly key: string;
+    };
     const targetOf = (model: string): Target => ({
       ...{ name: model, port: gateway.port, pid: gateway.pid },
       request: ({ body, documents }) =>

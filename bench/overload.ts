@@ -216,7 +216,9 @@ async function main(): Promise<number> {
   try {
     const [large, small] = await Promise.all(
       ['large', 'small'].map(async () => {
-        const made = (await runCli(home, ['keys', 'create'])) as { readonly key: string };
+        const made = (await runCli(home, ['keys', 'create', '--unlimited'])) as {
+          readonly key: string;
+        };
         return made.key;
       }),
     );

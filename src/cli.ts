@@ -7,6 +7,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCli } from './cli/program.js';
+import { wantsColour } from './cli/terminal.js';
 import type { Environment } from './config/files.js';
 import { withDotEnv } from './config/dot-env.js';
 
@@ -67,6 +68,12 @@ function provideSettings(named: string | undefined, args: readonly string[]): vo
   process.stderr.write(`Wrote ${file}: add your channels there.\n`);
 }
 
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort());
+  return controller.signal;
+}
+
 async function runCommand(): Promise<void> {
   process.exitCode = await runCli(process.argv.slice(2), {
     // Read on first use, so that a mistake in .env is reported like any other, and --help works without it.
@@ -79,5 +86,8 @@ async function runCommand(): Promise<void> {
     writeError: (output) => process.stderr.write(output),
     ask: process.stdin.isTTY ? ask : undefined,
     readInput: () => text(process.stdin),
+    interrupted,
+    terminal: process.stdout.isTTY ? process.stdout : undefined,
+    colour: wantsColour(process.env, process.stdout.isTTY),
   });
 }

@@ -2,18 +2,29 @@ import { Option, type Command } from 'commander';
 import { RefusedError } from './errors.js';
 import { listPart } from '../client/client.js';
 import type { AlertWire } from '../shapes/alert.js';
+import { asList, type Columns } from './listing.js';
 import { onGateway, type CliIo, type Session } from './session.js';
-import { counted, moment, table } from './text.js';
+import { counted, table } from './text.js';
 import { pageOf, withPage, type PageOptions } from './values.js';
 
 interface ListOptions extends PageOptions {
   readonly state?: AlertWire['state'];
 }
 
+const COLUMNS = {
+  id: ({ id }) => id,
+  time: ({ time: at }) => ({ at }),
+  target: ({ target }) => target,
+  state: ({ state }) => state,
+  failed: ({ tries }) => tries,
+  alert: ({ summary }) => summary,
+  error: ({ error }) => error,
+} satisfies Columns<AlertWire>;
+
 export function addAlertCommands(program: Command, io: CliIo): void {
   const alerts = program.command('alerts');
 
-  withPage(alerts.command('list'))
+  withPage(asList(alerts.command('list'), COLUMNS))
     .description('list what was sent, when and where to, newest first')
     .addOption(new Option('--state <state>', 'in this state').choices(['waiting', 'sent', 'dead']))
     .action(onGateway(io, listAll));
@@ -36,22 +47,18 @@ export function addAlertCommands(program: Command, io: CliIo): void {
     );
 }
 
-async function listAll({ client, show }: Session, command: Command): Promise<void> {
-  const { state, ...page } = command.opts<ListOptions>();
+async function listAll({ client, list }: Session, command: Command): Promise<void> {
+  const { state, ...options } = command.opts<ListOptions>();
+  const page = pageOf(options);
   const query = state === undefined ? {} : { state };
-  const listed = await listPart(client, 'listAlerts', query, pageOf(page));
-  show(
-    listed,
-    listed.items.length === 0
-      ? 'No alerts.'
-      : table(
-          ['ID', 'TIME', 'TARGET', 'STATE', 'FAILED', 'ALERT', 'ERROR'],
-          listed.items.map((alert) => [
-            ...[alert.id, moment(alert.time), alert.target, alert.state, String(alert.tries)],
-            ...[alert.summary, alert.error ?? ''],
-          ]),
-        ),
-  );
+  const listed = await listPart(client, 'listAlerts', query, page);
+  await list({
+    columns: COLUMNS,
+    rows: listed.items,
+    none: 'No alerts.',
+    json: listed,
+    part: { total: listed.total, offset: page.offset },
+  });
 }
 
 async function test({ client, show }: Session, command: Command): Promise<void> {

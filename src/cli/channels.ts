@@ -1,10 +1,8 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { CHANNEL_MEMBERS } from '../core/channel-members.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED, type ChannelStatus } from '../core/channel.js';
-import { GatewayError } from '../core/errors.js';
 import { findProvider } from '../providers/index.js';
-import { listPart, type Client, type InputOf, type ReplyOf } from '../client/client.js';
-import { CHANNEL_SORTS, REASONS, type ChannelWire } from '../shapes/channel.js';
+import type { ReplyOf } from '../client/client.js';
 import {
   credentialsOf,
   emptyAsNull,
@@ -14,18 +12,20 @@ import {
   type CreateOptions,
 } from './channel-options.js';
 import { channelFile } from './channel-file.js';
+import { addChannelList } from './channel-list.js';
+import { listChannels, resolveChannel, resolveChannels } from './named.js';
 import { retag, switchAll } from './channel-batches.js';
-import { describe, describeTest, effective, inEffect, modelsText, STATUS } from './channel-text.js';
+import { describe, describeTest, effective, STATUS } from './channel-text.js';
 import { RefusedError, UsageError } from './errors.js';
+import { asList, type Columns } from './listing.js';
 import { givenMembers } from './members.js';
-import { showProviders } from './providers.js';
+import { PROVIDERS, showProviders } from './providers.js';
 import { confirm, onGateway, withoutStore, type Session, type CliIo } from './session.js';
-import { inForceText, table } from './text.js';
+import { inForceText } from './text.js';
 import { present } from '../core/records.js';
-import { withSort } from './values.js';
 
 const CHANNEL_ARGUMENT = 'id or name';
-const STATES = ['live', 'off', ...REASONS];
+const UPSTREAM_MODELS = { model: (name) => name } satisfies Columns<string>;
 
 export function addChannelCommands(program: Command, io: CliIo): void {
   const channels = program.command('channels');
@@ -35,15 +35,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .option('--disabled', 'leave it switched off for now')
     .action(onGateway(io, create));
 
-  withSort(channels.command('list'), CHANNEL_SORTS)
-    .description('list channels with their own and their effective status')
-    .option('--tag <tag>', 'with this tag')
-    .option('--provider <provider>', 'of this provider')
-    .option('--model <name>', 'that serve this model, by the name that callers use')
-    .option('--keyword <part>', 'whose name, address or models contain this')
-    .addOption(new Option('--origin <origin>', 'written there').choices(['config', 'store']))
-    .addOption(new Option('--state <state>', 'live, off, or why it is off').choices(STATES))
-    .action(onGateway(io, (session, command) => listAll(session, command.opts())));
+  addChannelList(channels, io);
 
   channels
     .command('show')
@@ -125,18 +117,20 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .option('--model <name>', 'by the name that callers use (default: its first)')
     .action(onGateway(io, test));
 
-  channels
-    .command('upstream-models')
+  asList(channels.command('upstream-models'), UPSTREAM_MODELS)
     .description("list the models of a channel's server, under its own names")
     .argument('<channel>', CHANNEL_ARGUMENT)
     .action(
       onGateway(io, async (session, { args: [given] }) => {
         const { id, name } = await resolveChannel(session, given);
         const listed = await session.client.call('listUpstreamModels', { params: { id } });
-        session.show(
-          listed,
-          listed.length === 0 ? `The server of "${name}" lists none.` : listed.join('\n'),
-        );
+        await session.list({
+          columns: UPSTREAM_MODELS,
+          rows: listed,
+          none: `The server of "${name}" lists none.`,
+          json: listed,
+          isPlain: true,
+        });
       }),
     );
 
@@ -161,11 +155,10 @@ export function addChannelCommands(program: Command, io: CliIo): void {
       }),
     );
 
-  channels
-    .command('providers')
+  asList(channels.command('providers'), PROVIDERS)
     .description('list the providers and the credentials and settings that each takes')
     .argument('[provider]', 'show everything about one')
-    .action(withoutStore(io, ({ show }, { args: [id] }) => showProviders(show, id)));
+    .action(withoutStore(io, (session, { args: [id] }) => showProviders(session, id)));
 }
 
 async function create(session: Session, command: Command): Promise<void> {
@@ -209,41 +202,6 @@ async function update(session: Session, command: Command): Promise<void> {
   showWrite(session, write, 'is changed');
 }
 
-type Filter = NonNullable<InputOf<'searchChannels'>['query']>;
-
-interface ListOptions extends Pick<
-  Filter,
-  'tag' | 'provider' | 'model' | 'keyword' | 'origin' | 'sort'
-> {
-  readonly state?: 'live' | 'off' | NonNullable<Filter['because']>;
-}
-
-async function listAll(session: Session, options: ListOptions): Promise<void> {
-  const { state, ...others } = options;
-  const live = state === 'live' ? true : state === 'off' ? false : undefined;
-  const because = state === 'live' || state === 'off' ? undefined : state;
-  const channels = await listChannels(session.client, { ...others, live, because });
-  const rows = channels.map((channel) => [
-    String(channel.id),
-    channel.name,
-    channel.provider,
-    channel.tag ?? '',
-    String(channel.priority),
-    String(channel.weight),
-    STATUS[channel.status],
-    inEffect(channel),
-    channel.origin,
-    modelsText(channel),
-  ]);
-  const heading = ['ID', 'NAME', 'PROVIDER', 'TAG', 'PRIORITY', 'WEIGHT', 'STATUS', 'IN EFFECT'];
-  session.show(
-    { items: channels, total: channels.length },
-    channels.length === 0
-      ? `No such channels in ${session.client.place}.`
-      : table([...heading, 'ORIGIN', 'MODELS'], rows),
-  );
-}
-
 async function remove(session: Session, command: Command): Promise<void> {
   const { yes } = command.opts<{ yes?: true }>();
   const { id, name, provider } = await resolveChannel(session, command.args[0]);
@@ -281,32 +239,4 @@ function showWrite(session: Session, write: ReplyOf<'updateChannel'>, what: stri
     write,
     `Channel ${write.id} "${write.name}" ${what}; it is ${effective(write.effective)}. ${inForceText(write)}`,
   );
-}
-
-const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
-
-async function listChannels(
-  client: Client,
-  filter: InputOf<'searchChannels'>['query'],
-): Promise<readonly ChannelWire[]> {
-  return (await listPart(client, 'searchChannels', filter, ALL)).items;
-}
-
-/** All of them, before something is done: a mistyped name changes nothing. */
-async function resolveChannels(session: Session, given: readonly string[]): Promise<ChannelWire[]> {
-  const found = new Map<number, ChannelWire>();
-  for (const name of given) {
-    const channel = await resolveChannel(session, name);
-    found.set(channel.id, channel);
-  }
-  return [...found.values()];
-}
-
-/** The channel with this name, or else with this id. */
-/** The channel that is meant, by id or by name. */
-export async function resolveChannel({ client }: Session, given = ''): Promise<ChannelWire> {
-  const named = (await listChannels(client, { keyword: given })).find(({ name }) => name === given);
-  if (named !== undefined) return named;
-  if (/^\d{1,15}$/.test(given)) return client.call('getChannel', { params: { id: Number(given) } });
-  throw new GatewayError('not_found', `There is no channel "${given}".`);
 }

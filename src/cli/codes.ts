@@ -1,10 +1,11 @@
 import { Option, type Command } from 'commander';
 import { NEVER_EXPIRES } from '../core/token.js';
-import { listPart } from '../client/client.js';
+import { listPart, type ItemOf } from '../client/client.js';
 import { CODE_STATUS_NUMBERS, STATUS_NAMES } from '../shapes/code.js';
 import { UsageError } from './errors.js';
+import { asList, type Columns } from './listing.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
-import { amount, counted, moment, table } from './text.js';
+import { amount, counted, moment } from './text.js';
 import { expiry, pageOf, units, wholeNumber, withPage, type PageOptions } from './values.js';
 
 interface CreateOptions {
@@ -22,6 +23,28 @@ interface ListOptions extends PageOptions {
 }
 
 const STATUSES = Object.values(STATUS_NAMES);
+
+const COLUMNS = {
+  id: ({ id }) => id,
+  name: ({ name }) => name,
+  code: ({ key_hint: hint }) => hint,
+  status: ({ status }) => STATUS_NAMES[status],
+  quota: ({ quota: units }) => ({ units }),
+  created: ({ created_time: at }) => ({ at }),
+  expires: ({ expired_time: at }) => ({ at: at === 0 ? NEVER_EXPIRES : at }),
+  redeemed: ({ used_user_id: id, used_by: name, redeemed_time: at }) =>
+    id === 0 ? null : `${name ?? `user ${id}`}, ${moment(at)}`,
+} satisfies Columns<ItemOf<'searchRedemptionCodes'>>;
+
+const BATCHES = {
+  batch: ({ batch_id: id }) => id,
+  name: ({ name }) => name,
+  made: ({ made }) => made,
+  used: ({ used }) => used,
+  left: ({ left }) => left,
+  worth: ({ left_quota: units }) => ({ units }),
+  created: ({ created_time: at }) => ({ at }),
+} satisfies Columns<ItemOf<'listRedemptionBatches'>>;
 
 export function addCodeCommands(program: Command, io: CliIo): void {
   const codes = program.command('codes');
@@ -43,7 +66,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     )
     .action(onGateway(io, (session, command) => create(session, command.opts())));
 
-  withPage(codes.command('list'))
+  withPage(asList(codes.command('list'), COLUMNS))
     .description('list codes, newest first, without the codes themselves')
     .option('--keyword <part>', 'whose name contains this')
     .option('--name <name>', 'with exactly this name')
@@ -51,8 +74,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     .addOption(new Option('--status <status>', 'in this state').choices(STATUSES))
     .action(onGateway(io, listAll));
 
-  codes
-    .command('batches')
+  asList(codes.command('batches'), BATCHES)
     .description('sum up codes by batch, newest first')
     .action(onGateway(io, listBatches));
 
@@ -126,21 +148,14 @@ async function create({ client, io, show }: Session, options: CreateOptions): Pr
   );
 }
 
-async function listBatches({ client, show }: Session): Promise<void> {
+async function listBatches({ client, list }: Session): Promise<void> {
   const batches = await client.call('listRedemptionBatches');
-  const rows = batches.map((batch) => [
-    batch.batch_id,
-    batch.name,
-    ...[batch.made, batch.used, batch.left].map(String),
-    amount(batch.left_quota),
-    moment(batch.created_time),
-  ]);
-  show(
-    { items: batches },
-    batches.length === 0
-      ? `No codes in ${client.place}.`
-      : table(['BATCH', 'NAME', 'MADE', 'USED', 'LEFT', 'WORTH', 'CREATED'], rows),
-  );
+  await list({
+    columns: BATCHES,
+    rows: batches,
+    none: `No codes in ${client.place}.`,
+    json: { items: batches },
+  });
 }
 
 async function disableBatch({ client, show }: Session, command: Command): Promise<void> {
@@ -151,7 +166,7 @@ async function disableBatch({ client, show }: Session, command: Command): Promis
   show({ disabled }, `${counted(disabled, 'code')} disabled.`);
 }
 
-async function listAll({ client, show }: Session, command: Command): Promise<void> {
+async function listAll({ client, list }: Session, command: Command): Promise<void> {
   const options = command.opts<ListOptions>();
   const { keyword, name, batch } = options;
   const status = options.status === undefined ? undefined : CODE_STATUS_NUMBERS[options.status];
@@ -162,23 +177,11 @@ async function listAll({ client, show }: Session, command: Command): Promise<voi
     { keyword, name, status, batch_id: batch },
     page,
   );
-  const rows = items.map((code) => [
-    String(code.id),
-    code.name,
-    code.key_hint,
-    STATUS_NAMES[code.status],
-    amount(code.quota),
-    moment(code.created_time),
-    code.expired_time === 0 ? 'never' : moment(code.expired_time),
-    code.used_user_id === 0
-      ? ''
-      : `${code.used_by ?? `user ${code.used_user_id}`}, ${moment(code.redeemed_time)}`,
-  ]);
-  const heading = ['ID', 'NAME', 'CODE', 'STATUS', 'QUOTA', 'CREATED', 'EXPIRES', 'REDEEMED'];
-  show(
-    { items, total },
-    total === 0
-      ? `No such codes in ${client.place}.`
-      : table(heading, rows, { total, offset: page.offset }),
-  );
+  await list({
+    columns: COLUMNS,
+    rows: items,
+    none: `No such codes in ${client.place}.`,
+    json: { items, total },
+    part: { total, offset: page.offset },
+  });
 }

@@ -4,15 +4,23 @@ import type { Command } from 'commander';
 import { documentsOfFile, textOfBytes, textOfDocuments } from '../core/documents-in.js';
 import type { ExampleContent } from '../shapes/example.js';
 import { UsageError } from './errors.js';
+import type { ItemOf } from '../client/client.js';
+import { asList, type Columns } from './listing.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
-import { moment, table } from './text.js';
 import { listOrNone, wholeNumber } from './values.js';
+
+const COLUMNS = {
+  id: ({ id }) => id,
+  name: ({ name }) => name,
+  of: ({ own }) => (own ? 'you' : 'somebody else'),
+  shared: ({ shared }) => (shared ? 'yes' : 'no'),
+  since: ({ created_time: at }) => ({ at }),
+} satisfies Columns<ItemOf<'listExamples'>>;
 
 export function addExampleCommands(program: Command, io: CliIo): void {
   const examples = program.command('examples');
 
-  examples
-    .command('list')
+  asList(examples.command('list'), COLUMNS)
     .description('list your own and those that others share, newest first')
     .action(onGateway(io, listAll));
 
@@ -51,17 +59,14 @@ export function addExampleCommands(program: Command, io: CliIo): void {
     .action(onGateway(io, remove));
 }
 
-async function listAll({ client, show }: Session): Promise<void> {
+async function listAll({ client, list }: Session): Promise<void> {
   const examples = await client.call('listExamples');
-  const rows = examples.map(({ id, name, shared, own, created_time: at }) => [
-    ...[String(id), name, own ? 'you' : 'somebody else', shared ? 'yes' : 'no', moment(at)],
-  ]);
-  show(
-    { items: examples, total: examples.length },
-    examples.length === 0
-      ? `No examples are kept in ${client.place}.`
-      : table(['ID', 'NAME', 'OF', 'SHARED', 'SINCE'], rows),
-  );
+  await list({
+    columns: COLUMNS,
+    rows: examples,
+    none: `No examples are kept in ${client.place}.`,
+    json: { items: examples, total: examples.length },
+  });
 }
 
 interface SaveOptions {

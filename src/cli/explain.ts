@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ExplainedWire } from '../shapes/explained.js';
-import { resolveKey } from './keys.js';
+import { resolveKey } from './named.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, table } from './text.js';
 import { present } from '../core/records.js';

@@ -1,88 +1,35 @@
-import { TOKEN_MEMBERS } from '../core/token-members.js';
 import { Option, type Command } from 'commander';
-import { GatewayError } from '../core/errors.js';
-import { listPart, type Client, type InputOf } from '../client/client.js';
+import { TOKEN_MEMBERS } from '../core/token-members.js';
+import { TOKEN_DISABLED, TOKEN_ENABLED, type TokenStatus } from '../core/token.js';
 import type { Aliases } from '../core/model-names.js';
-import {
-  TOKEN_DISABLED,
-  TOKEN_ENABLED,
-  TOKEN_EXHAUSTED,
-  TOKEN_EXPIRED,
-  type TokenStatus,
-} from '../core/token.js';
-import { TOKEN_SORTS, type TokenWire } from '../shapes/key.js';
-import type { UserWire } from '../shapes/user.js';
-import { namedUser, self, usernames } from './accounts.js';
-import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
-import { RefusedError, UsageError } from './errors.js';
-import { confirm, onGateway, type CliIo, type Session } from './session.js';
-import { amount, counted, facts, moment, names, table } from './text.js';
 import { present } from '../core/records.js';
-import {
-  aliasesOrNone,
-  duration,
-  expiry,
-  listOr,
-  listOrAny,
-  listOrNone,
-  pageOf,
-  past,
-  rangesOrAny,
-  units,
-  withPage,
-  withSort,
-  type PageOptions,
-} from './values.js';
+import type { TokenWire } from '../shapes/key.js';
+import { namedUser, self, usernames } from './accounts.js';
+import { warnings } from './key-checks.js';
+import { addKeyList, lastUse, STATUS } from './key-list.js';
+import { changeOf, policyOf, withPolicy } from './key-options.js';
+import { budgetFacts, memberFacts } from './members.js';
+import { resolveKey } from './named.js';
+import { UsageError } from './errors.js';
+import { confirm, onGateway, type CliIo, type Session } from './session.js';
+import { amount, facts, moment, names } from './text.js';
+import { duration, expiry, units } from './values.js';
 
-interface PolicyOptions {
-  readonly models?: readonly string[] | 'all';
-  readonly ips?: readonly string[];
-  readonly tags?: readonly string[];
-  readonly defaultModel?: string;
-  readonly aliases?: Aliases;
-  readonly fallbacks?: readonly string[];
-}
-
-interface CreateOptions extends PolicyOptions {
+interface CreateOptions {
   readonly name: string;
   readonly user?: string;
   readonly quota?: number;
-  readonly expires?: number;
-}
-
-interface UpdateOptions extends PolicyOptions {
-  readonly name?: string;
-  readonly quota?: number;
-  readonly addQuota?: number;
   readonly unlimited?: true;
+  readonly budget?: number;
   readonly expires?: number;
-  readonly enable?: true;
-  readonly disable?: true;
+  readonly models?: readonly string[] | 'all';
+  readonly tags?: readonly string[];
 }
 
 interface RollOptions {
   readonly keepOld?: number;
 }
 
-interface ListOptions extends PageOptions {
-  readonly user?: string;
-  readonly name?: string;
-  readonly status?: string;
-  readonly model?: string;
-  readonly tag?: string;
-  readonly label?: string;
-  readonly expiresBefore?: number;
-  readonly unusedSince?: number;
-  readonly sort?: string;
-}
-
-const STATUS: Readonly<Record<TokenStatus, string>> = {
-  [TOKEN_ENABLED]: 'enabled',
-  [TOKEN_DISABLED]: 'disabled',
-  [TOKEN_EXPIRED]: 'expired',
-  [TOKEN_EXHAUSTED]: 'exhausted',
-};
-const TOKEN_STATUSES = Object.keys(STATUS).map((text) => Number(text) as TokenStatus);
 const KEY_ARGUMENT = 'id, name, or the key itself';
 
 export function addKeyCommands(program: Command, io: CliIo): void {
@@ -104,17 +51,7 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .option('--expires <when>', '30d, 12h, a date, or never', expiry(io.now))
     .action(onGateway(io, create));
 
-  withSort(withPage(keys.command('list')), TOKEN_SORTS)
-    .description('list keys, newest first unless sorted')
-    .option('--user <user>', 'of one user: name, address or id')
-    .option('--name <part>', 'whose name contains this')
-    .addOption(new Option('--status <status>', 'in this state').choices(Object.values(STATUS)))
-    .option('--model <name>', 'that may use this model')
-    .option('--tag <tag>', 'that are bound to this tag')
-    .option('--label <label>', 'that have this label themselves: team, or team=search')
-    .option('--expires-before <when>', 'that end before: 30d, or a date', expiry(io.now))
-    .option('--unused-since <when>', 'not used since: 90d ago, or a date', past(io.now))
-    .action(onGateway(io, (session, command) => listAll(session, command.opts())));
+  addKeyList(keys, io);
 
   keys
     .command('show')
@@ -193,37 +130,22 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .action(onGateway(io, remove));
 }
 
-function withPolicy(command: Command, creating: boolean): Command {
-  const described = command
-    .option('--models <names>', 'the models it may use: a,b, or all for no limit', listOr('all'))
-    .option('--default-model <name>', 'for requests that name no model; none removes it')
-    .option(
-      '--aliases <names>',
-      'other names of models, for its requests alone: alias=model,alias=model, or none',
-      aliasesOrNone,
-    )
-    .option(
-      '--fallbacks <names>',
-      "the models to try in turn when no channel of the one it names returns a ranking: a,b, or none for those of the model's rule",
-      listOrNone,
-    )
-    .option(
-      '--ips <ranges>',
-      'the addresses and CIDR ranges that it may be used from, separated by commas, or any for no limit',
-      rangesOrAny,
-    )
-    .option(
-      '--tags <names>',
-      'the tags of the channels it may use: a,b, or any for no limit',
-      listOrAny,
-    );
-  return withMembers(described, TOKEN_MEMBERS, creating);
-}
+/** Root has no balance that ends: a key of it is without a limit only if that is said. */
+const ROOT = 100;
 
 async function create(session: Session, command: Command): Promise<void> {
   const options = command.opts<CreateOptions>();
   const { client, io } = session;
-  const user = await resolveUser(client, options.user);
+  const user = await (options.user === undefined ? self(client) : namedUser(client, options.user));
+  const isLimited = [options.quota, options.budget, options.unlimited].some(
+    (given) => given !== undefined,
+  );
+  if (user.role === ROOT && !isLimited) {
+    throw new UsageError(
+      `A key of ${user.username} may spend without end. Say how much: --quota 5usd or --budget 5usd; or --unlimited. For a key of somebody else: --user.`,
+    );
+  }
+  for (const warning of await warnings(client, user, options)) io.writeError(`${warning}\n`);
   const token = await client.call('createToken', {
     body: {
       user_id: user.id,
@@ -258,53 +180,6 @@ async function roll(session: Session, command: Command): Promise<void> {
   session.io.writeError(`Key ${id} "${token.name}" has a new secret, not shown again. ${old}\n`);
 }
 
-async function listAll(session: Session, options: ListOptions): Promise<void> {
-  const { client } = session;
-  const { name, model, tag, label, expiresBefore, unusedSince, sort } = options;
-  const status = TOKEN_STATUSES.find((one) => STATUS[one] === options.status);
-  const page = pageOf(options);
-  const user = options.user === undefined ? undefined : await resolveUser(client, options.user);
-  const query = {
-    ...{ keyword: name, user_id: user?.id, status, model, tag, label, sort },
-    ...{ expires_before: expiresBefore, unused_since: unusedSince },
-  };
-  const { items, total } = await listPart(client, 'searchTokens', query, page);
-  const owners = await usernames(
-    client,
-    items.map(({ user_id: owner }) => owner),
-  );
-  const rows = items.map((token) => [
-    String(token.id),
-    token.name,
-    token.key_hint,
-    owners.get(token.user_id) ?? String(token.user_id),
-    STATUS[token.status],
-    quotaOf(token),
-    amount(token.used_quota),
-    moment(token.expired_time),
-    lastUse(token),
-    token.labels,
-  ]);
-  const heading = [
-    'ID',
-    'NAME',
-    'KEY',
-    'USER',
-    'STATUS',
-    'QUOTA LEFT',
-    'USED',
-    'EXPIRES',
-    'LAST USED',
-    'LABELS',
-  ];
-  session.show(
-    { items, total },
-    total === 0
-      ? `No keys in ${client.place}.`
-      : table(heading, rows, { total, offset: page.offset }),
-  );
-}
-
 async function showToken(session: Session, token: TokenWire): Promise<void> {
   const owners = await usernames(session.client, [token.user_id]);
   session.show(
@@ -317,9 +192,9 @@ async function showToken(session: Session, token: TokenWire): Promise<void> {
       ['status', STATUS[token.status]],
       ['quota left', quotaOf(token)],
       ['used', amount(token.used_quota)],
-      ['created', moment(token.created_time)],
-      ['last used', lastUse(token)],
-      ['expires', moment(token.expired_time)],
+      ['created', session.when(token.created_time)],
+      ['last used', lastUseText(session, token)],
+      ['expires', session.when(token.expired_time)],
       ['models', token.model_limits_enabled ? names(token.model_limits, 'all') : 'all'],
       ['default model', token.default_model ?? 'none'],
       ['aliases', aliasesText(token.aliases)],
@@ -345,75 +220,9 @@ async function remove(session: Session, command: Command): Promise<void> {
   session.show({ id, deleted: true }, `Key ${id} "${token.name}" is deleted.`);
 }
 
-/** The key that is meant: by id, by the key itself, or by its name if only one key has it. */
-export async function resolveKey(session: Session, given = ''): Promise<TokenWire> {
-  const { client } = session;
-  if (/^\d{1,15}$/.test(given)) return client.call('getToken', { params: { id: Number(given) } });
-  if (given.startsWith('sk-')) {
-    // In the body, since addresses are written to logs.
-    return client.call('findToken', { body: { key: given } });
-  }
-  const slice = { offset: 0, limit: 1_000 };
-  const page = await listPart(client, 'searchTokens', { keyword: given }, slice);
-  const [token, ...others] = page.items.filter(({ name }) => name === given);
-  if (token === undefined) {
-    throw new GatewayError('not_found', `There is no key with the name "${given}".`);
-  }
-  if (others.length > 0) {
-    const ids = [token, ...others].map(({ id }) => id).join(', ');
-    throw new RefusedError(
-      `There are ${counted(others.length + 1, 'key')} with the name "${given}"; name one by its id: ${ids}.`,
-    );
-  }
-  // An entry of a list has its owner's name, too.
-  return client.call('getToken', { params: { id: token.id } });
-}
-
-/** The user that is named, or the default owner of keys if nobody is. */
-function resolveUser(client: Client, login: string | undefined): Promise<UserWire> {
-  return login === undefined ? self(client) : namedUser(client, login);
-}
-
-type PolicyBody = NonNullable<InputOf<'updateToken'>['body']>;
-
-function policyOf(command: Command): Omit<PolicyBody, 'id' | 'status'> {
-  const { models, defaultModel, aliases, fallbacks, ips, tags } = command.opts<PolicyOptions>();
-  return {
-    ...present({ aliases, fallbacks, allow_ips: ips, tags }),
-    ...givenMembers(command, TOKEN_MEMBERS),
-    ...(models === undefined
-      ? {}
-      : models === 'all'
-        ? { model_limits_enabled: false }
-        : { model_limits_enabled: true, model_limits: models }),
-    ...(defaultModel === undefined
-      ? {}
-      : { default_model: defaultModel === 'none' ? null : defaultModel }),
-  };
-}
-
-function changeOf(command: Command): Omit<PolicyBody, 'id'> {
-  const options = command.opts<UpdateOptions>();
-  const { name, quota, addQuota, unlimited, expires, enable, disable } = options;
-  return {
-    ...present({ name, expired_time: expires }),
-    ...(enable === true ? { status: TOKEN_ENABLED } : {}),
-    ...(disable === true ? { status: TOKEN_DISABLED } : {}),
-    ...(unlimited === true ? { unlimited_quota: true } : {}),
-    // Whoever names an amount means it as a limit.
-    ...(quota === undefined ? {} : { remain_quota: quota, unlimited_quota: false }),
-    ...present({ add_quota: addQuota }),
-    ...policyOf(command),
-  };
-}
-
-/** In earlier releases, the access time of a new key was that of its creation. */
-function lastUse({
-  accessed_time: accessed,
-  created_time: created,
-  used_quota: used,
-}: TokenWire): string {
-  return accessed <= created && used === 0 ? 'never' : moment(accessed);
+function lastUseText({ when }: Session, token: TokenWire): string {
+  const { at, none } = lastUse(token);
+  return none ?? when(at);
 }
 
 function aliasesText(aliases: Aliases): string {

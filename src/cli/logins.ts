@@ -2,15 +2,23 @@ import type { Command } from 'commander';
 import type { SessionWire } from '../shapes/session.js';
 import type { Client } from '../client/client.js';
 import { namedUser, self } from './accounts.js';
+import { asList, type Columns } from './listing.js';
 import { onGateway, type CliIo, type Session } from './session.js';
-import { moment, table } from './text.js';
+
+const COLUMNS = {
+  id: ({ id }) => id,
+  kind: ({ kind }) => (kind === 'session' ? 'browser' : 'access token'),
+  since: ({ created_time: at }) => ({ at }),
+  'last-used': ({ used_time: at }) => ({ at }),
+  from: ({ address }) => address,
+  browser: ({ agent }) => agent,
+} satisfies Columns<SessionWire>;
 
 const USER = 'id, name or address';
 
 /** The commands about what an account is logged in with. */
 export function addLoginListCommands(users: Command, io: CliIo): void {
-  users
-    .command('logins')
+  asList(users.command('logins'), COLUMNS)
     .description('list the logins of an account: browsers and access tokens')
     .argument('[user]', `${USER} (default: root, or you, if logged in)`)
     .action(onGateway(io, listAll));
@@ -39,26 +47,15 @@ async function end(client: Client, userId: number, id: string): Promise<void> {
   else await client.call('endUserSession', { params: { id: userId, session: id } });
 }
 
-async function listAll({ client, show }: Session, { args: [login] }: Command): Promise<void> {
+async function listAll({ client, list }: Session, { args: [login] }: Command): Promise<void> {
   const user = login === undefined ? await self(client) : await namedUser(client, login);
   const logins = (await isOwn(client, user.id))
     ? await client.call('listSessions')
     : await client.call('listUserSessions', { params: { id: user.id } });
-  show(
-    { items: logins },
-    logins.length === 0
-      ? `${user.username} is not logged in anywhere.`
-      : table(['ID', 'KIND', 'SINCE', 'LAST USED', 'FROM', 'BROWSER'], logins.map(rowOf)),
-  );
-}
-
-function rowOf(login: SessionWire): string[] {
-  return [
-    login.id,
-    login.kind === 'session' ? 'browser' : 'access token',
-    moment(login.created_time),
-    moment(login.used_time),
-    login.address ?? '',
-    login.agent ?? '',
-  ];
+  await list({
+    columns: COLUMNS,
+    rows: logins,
+    none: `${user.username} is not logged in anywhere.`,
+    json: { items: logins },
+  });
 }

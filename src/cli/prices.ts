@@ -1,12 +1,35 @@
 import type { Command } from 'commander';
 import type { PriceWire } from '../shapes/price.js';
+import type { ItemOf } from '../client/client.js';
+import { asList, type Columns } from './listing.js';
 import { onGateway, type CliIo, type Session } from './session.js';
-import { amount, moment, table } from './text.js';
 import { past } from './values.js';
 
+const PER: Readonly<Record<PriceWire['per'], string>> = {
+  request: 'a request',
+  search_unit: 'a search unit: one query with up to 100 documents',
+  million_tokens: 'a million tokens',
+};
+
+const PRICES = {
+  model: ({ model }) => model,
+  price: ({ units }) => ({ units }),
+  for: ({ per }) => PER[per],
+} satisfies Columns<PriceWire & { readonly model: string }>;
+
+type Change = ItemOf<'listPriceChanges'>['prices'][number] & { readonly at: number };
+
+const CHANGES = {
+  time: ({ at }) => ({ at }),
+  model: ({ model }) => model ?? 'any other',
+  before: ({ before: { units } }) => ({ units }),
+  'before-for': ({ before: { per } }) => PER[per],
+  after: ({ after: { units } }) => ({ units }),
+  'after-for': ({ after: { per } }) => PER[per],
+} satisfies Columns<Change>;
+
 export function addPriceCommand(program: Command, io: CliIo): void {
-  program
-    .command('prices')
+  asList(program.command('prices'), { ...PRICES, ...CHANGES })
     .option('--changes', 'when that changed, and from what to what')
     .option(
       '--since <when>',
@@ -29,39 +52,31 @@ interface PriceOptions {
   readonly until?: number;
 }
 
-const PER: Readonly<Record<PriceWire['per'], string>> = {
-  request: 'a request',
-  search_unit: 'a search unit: one query with up to 100 documents',
-  million_tokens: 'a million tokens',
-};
-
-async function listPrices({ client, show }: Session): Promise<void> {
+async function listPrices({ client, list }: Session): Promise<void> {
   const prices = await client.call('listPrices');
-  const rows = Object.entries(prices.models).map(([model, price]) => rowOf(model, price));
-  show(prices, table(['MODEL', 'PRICE', 'FOR'], [...rows, rowOf('any other', prices.default)]));
+  const models = Object.entries(prices.models).map(([model, price]) => ({ model, ...price }));
+  await list({
+    columns: PRICES,
+    rows: [...models, { model: 'any other', ...prices.default }],
+    none: '',
+    json: prices,
+  });
 }
 
 async function listChanges(
-  { client, show }: Session,
+  { client, list }: Session,
   { since, until }: Omit<PriceOptions, 'changes'>,
 ): Promise<void> {
   const changes = await client.call('listPriceChanges', {
     query: { start_timestamp: since, end_timestamp: until },
   });
   const rows = changes.flatMap(({ changed_at: at, prices }) =>
-    prices.map(({ model, before, after }) => [
-      ...[moment(at), model ?? 'any other'],
-      ...[amount(before.units), PER[before.per], amount(after.units), PER[after.per]],
-    ]),
+    prices.map((price) => ({ at, ...price })),
   );
-  show(
-    changes,
-    rows.length === 0
-      ? `No price has changed in that time on ${client.place}, as far as it is known.`
-      : table(['TIME', 'MODEL', 'BEFORE', 'FOR', 'AFTER', 'FOR'], rows),
-  );
-}
-
-function rowOf(model: string, { per, units }: PriceWire): string[] {
-  return [model, amount(units), PER[per]];
+  await list({
+    columns: CHANGES,
+    rows,
+    none: `No price has changed in that time on ${client.place}, as far as it is known.`,
+    json: changes,
+  });
 }

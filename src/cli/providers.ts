@@ -1,28 +1,38 @@
-import { GatewayError } from '../core/errors.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider } from '../providers/provider.js';
+import type { Columns } from './listing.js';
+import { unknownName } from './named.js';
 import type { Session } from './session.js';
-import { counted, facts, names, table } from './text.js';
+import { counted, facts, names } from './text.js';
 
-export function showProviders(show: Session['show'], id: string | undefined): void {
+export const PROVIDERS = {
+  provider: ({ id }) => id,
+  name: ({ title }) => title,
+  address: (provider) => addressOf(provider),
+  credentials: ({ credentials }) => Object.keys(credentials ?? {}).join(', '),
+  settings: ({ settings }) => Object.keys(settings ?? {}).join(', '),
+} satisfies Columns<Provider>;
+
+export async function showProviders(
+  { show, list }: Pick<Session, 'show' | 'list'>,
+  id: string | undefined,
+): Promise<void> {
   if (id === undefined) {
     const providers = allProviders();
-    const rows = providers.map((provider) => [
-      provider.id,
-      provider.title,
-      addressOf(provider),
-      names(Object.keys(provider.credentials ?? {}), ''),
-      names(Object.keys(provider.settings ?? {}), ''),
-    ]);
-    show(
-      { items: providers.map(providerJson), total: providers.length },
-      `${table(['PROVIDER', 'NAME', 'ADDRESS', 'CREDENTIALS', 'SETTINGS'], rows)}\n${counted(providers.length, 'provider')}; "channels providers <provider>" shows more.`,
-    );
+    await list({
+      columns: PROVIDERS,
+      rows: providers,
+      none: '',
+      json: { items: providers.map(providerJson), total: providers.length },
+      below: `${counted(providers.length, 'provider')}; "channels providers <provider>" shows more.`,
+    });
     return;
   }
   const provider = findProvider(id);
   if (provider === undefined) {
-    throw new GatewayError('not_found', `There is no provider "${id}"; see "channels providers".`);
+    throw await unknownName('provider', id, () =>
+      Promise.resolve(allProviders().map((one) => one.id)),
+    );
   }
   show(providerJson(provider), describeProvider(provider));
 }

@@ -5,7 +5,7 @@ import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { systemCode } from '../core/errors.js';
 import { timeOf } from '../core/time-zone.js';
 import type { BreakdownRowWire } from '../shapes/stats.js';
-import { resolveChannel } from './channels.js';
+import { resolveChannel } from './named.js';
 import { RefusedError, UsageError } from './errors.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { table } from './text.js';

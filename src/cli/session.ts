@@ -3,11 +3,15 @@ import type { Environment } from '../config/files.js';
 import type { ConfigSources } from '../config/load-config.js';
 import type { Config } from '../config/values.js';
 import { Secret } from '../core/secret.js';
+import { NEVER_EXPIRES } from '../core/token.js';
 import { createApiClient, type ApiClient } from '../client/api-client.js';
 import type { Client } from '../client/client.js';
 import { clientOverHttp } from '../client/over-http.js';
 import { RefusedError, UsageError } from './errors.js';
+import { listing, streaming } from './listing.js';
 import { readLogin } from './saved-login.js';
+import { relative } from './terminal.js';
+import { moment } from './text.js';
 
 /** What the command line uses of the process around it. */
 export interface CliIo {
@@ -21,6 +25,12 @@ export interface CliIo {
   readonly ask: ((question: string, unseen?: boolean) => Promise<string>) | undefined;
   /** All of standard input. */
   readonly readInput: () => Promise<string>;
+  /** Aborted when somebody interrupts the command, which then ends well instead of being killed. */
+  readonly interrupted?: () => AbortSignal;
+  /** The terminal that standard output is; absent in a pipe or a file. */
+  readonly terminal?: { readonly columns: number } | undefined;
+  /** Whether to write in colour. */
+  readonly colour?: boolean;
 }
 
 /** What every command understands, before or after its name. */
@@ -38,6 +48,12 @@ export interface Session {
   readonly client: Client;
   /** Prints the result: as JSON if the command asks for it, otherwise for people. */
   readonly show: (json: unknown, text: string) => void;
+  /** Prints a list: as a table, as JSON or as CSV. */
+  readonly list: ReturnType<typeof listing>;
+  /** Prints rows of a list as they come. */
+  readonly stream: ReturnType<typeof streaming>;
+  /** A moment, in unix seconds; on a terminal also how long ago, or how soon. */
+  readonly when: (seconds: number) => string;
 }
 
 /** The gateway that commands are sent to, if they do not work on the store. */
@@ -56,7 +72,13 @@ export function onGateway(
     const remote = await findRemote(io, options);
     const client = remote === undefined ? await onStore(io, options) : clientOverHttp(remote.api);
     try {
-      await work({ io, client, show: showing(io, options) }, this);
+      await work(
+        {
+          ...{ io, client, show: showing(io, options), list: listing(io, options) },
+          ...{ stream: streaming(io, options), when: (seconds) => momentOn(io, seconds) },
+        },
+        this,
+      );
     } finally {
       await client.close();
     }
@@ -76,7 +98,7 @@ async function onStore(io: CliIo, options: GlobalOptions): Promise<Client> {
 export function withoutStore(
   io: CliIo,
   work: (
-    session: Pick<Session, 'show'> & {
+    session: Pick<Session, 'show' | 'list'> & {
       readonly sources: ConfigSources;
       /** All settings, those of the channels included. */
       readonly settings: () => Config;
@@ -88,10 +110,8 @@ export function withoutStore(
     const options = this.optsWithGlobals<GlobalOptions>();
     const from = sources(io, options);
     const { loadConfig } = await import('../config/load-config.js');
-    await work(
-      { show: showing(io, options), sources: from, settings: () => loadConfig(from) },
-      this,
-    );
+    const printing = { show: showing(io, options), list: listing(io, options) };
+    await work({ ...printing, sources: from, settings: () => loadConfig(from) }, this);
   };
 }
 
@@ -169,6 +189,12 @@ export function showing(io: CliIo, { json = false }: GlobalOptions): Session['sh
     if (json) io.writeOut(`${JSON.stringify(value, null, 2)}\n`);
     else io.writeOut(text.endsWith('\n') ? text : `${text}\n`);
   };
+}
+
+function momentOn({ terminal, now }: CliIo, seconds: number): string {
+  const text = moment(seconds);
+  const isPlain = terminal === undefined || seconds === NEVER_EXPIRES;
+  return isPlain ? text : `${text} (${relative(seconds, now())})`;
 }
 
 function remote(url: string, accessToken: Secret): Remote {

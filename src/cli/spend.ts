@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Client, InputOf, ReplyOf } from '../client/client.js';
-import { csvOf } from '../core/csv.js';
 import { forecast, forecastSpan } from '../core/forecast.js';
 import { GatewayError } from '../core/errors.js';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
@@ -10,9 +9,10 @@ import { BREAKDOWN_GROUPS, type BreakdownGroup } from '../management/usage-break
 import type { BreakdownRowWire } from '../shapes/stats.js';
 import { namedUser, seesAll, self } from './accounts.js';
 import { UsageError } from './errors.js';
+import { asList, type Columns } from './listing.js';
 import { addReconcileCommand } from './reconcile.js';
 import { onGateway, type CliIo, type Session } from './session.js';
-import { amount, counted, facts, moment, table } from './text.js';
+import { amount, counted, facts, moment } from './text.js';
 import { past } from './values.js';
 
 interface SpendOptions {
@@ -24,7 +24,6 @@ interface SpendOptions {
   readonly until?: number;
   readonly month?: Month;
   readonly timeZone: string;
-  readonly csv?: true;
   readonly forecast?: true;
 }
 
@@ -36,12 +35,18 @@ interface Month {
 const MONTH_S = 30 * 24 * 3_600;
 /** Groups whose rows are listed in their order. */
 const TIMES: readonly BreakdownGroup[] = ['hour', 'day', 'month'];
-const SUMS = ['requests', 'failed', 'documents', 'tokens', 'quota'] as const;
+const SUMS = {
+  requests: ({ requests }) => requests,
+  failed: ({ failed }) => failed,
+  documents: ({ documents }) => documents,
+  tokens: ({ tokens }) => tokens,
+  quota: ({ quota: units }) => ({ units }),
+  dollars: ({ quota }) => quota / UNITS_PER_DOLLAR,
+} satisfies Columns<Totals>;
 
 export function addSpendCommand(program: Command, io: CliIo): void {
   const choices = [...BREAKDOWN_GROUPS];
-  const spend = program
-    .command('spend')
+  const spend = asList(program.command('spend'), columnsOf(['user'], 'UTC'))
     .addOption(new Option('--by <what>', 'a row for each').choices(choices).default('user'))
     .addOption(new Option('--then <what>', 'and in it, a row for each').choices(choices))
     .option('--user <user>', 'of this account: id, name or address')
@@ -54,7 +59,6 @@ export function addSpendCommand(program: Command, io: CliIo): void {
         .conflicts(['since', 'until']),
     )
     .option('--time-zone <zone>', 'where days and months begin: Europe/Berlin', zoneOf, 'UTC')
-    .option('--csv', 'print it as CSV, with dollars')
     .addOption(
       new Option(
         '--forecast',
@@ -96,8 +100,8 @@ async function showForecast(
 }
 
 async function showSpending(
-  { client, show, io }: Session,
-  { by, then, user, label, since, until, month, timeZone, csv }: SpendOptions,
+  { client, list }: Session,
+  { by, then, user, label, since, until, month, timeZone }: SpendOptions,
   nowMs: number,
 ): Promise<void> {
   const groups = then === undefined || then === by ? [by] : [by, then];
@@ -113,31 +117,28 @@ async function showSpending(
   const breakdown = await breakdownOf(client, asked, user);
   const { total } = breakdown;
   const rows = inOrder(breakdown.rows, by);
-  const named = (row: BreakdownRowWire): string[] =>
-    groups.map((group) => nameOf(row, group, timeZone));
-  if (csv === true) {
-    const lines = rows.map((row) => [
-      ...named(row),
-      ...SUMS.map((name) => row[name]),
-      row.quota / UNITS_PER_DOLLAR,
-    ]);
-    io.writeOut(csvOf([...groups, ...SUMS, 'dollars'], lines));
-    return;
-  }
-  const cells = (sums: typeof total): string[] =>
-    SUMS.map((name) => (name === 'quota' ? amount(sums.quota) : String(sums[name])));
-  show(
-    breakdown,
-    rows.length === 0
-      ? `Nothing was spent in that time on ${client.place}.`
-      : table(
-          [...groups, ...SUMS].map((title) => title.toUpperCase()),
-          [
-            ...rows.map((row) => [...named(row), ...cells(row)]),
-            [...groups.map((_, index) => (index === 0 ? 'total' : '')), ...cells(total)],
-          ],
-        ),
-  );
+  await list<SpendRow>({
+    columns: columnsOf(groups, timeZone),
+    rows,
+    none: `Nothing was spent in that time on ${client.place}.`,
+    json: breakdown,
+    entries: 'rows',
+    sum: { ...total, is_total: true },
+    extra: ['dollars'],
+  });
+}
+
+type Totals = ReplyOf<'usageBreakdown'>['total'];
+type SpendRow = BreakdownRowWire | (Totals & { readonly is_total: true });
+
+/** A column for each group, and the sums. */
+function columnsOf(groups: readonly BreakdownGroup[], timeZone: string): Columns<SpendRow> {
+  const named = groups.map((group, at) => [
+    group,
+    (row: SpendRow) =>
+      'is_total' in row ? (at === 0 ? 'total' : null) : nameOf(row, group, timeZone),
+  ]);
+  return { ...(Object.fromEntries(named) as Columns<SpendRow>), ...SUMS };
 }
 
 function monthOf(text: string): Month {

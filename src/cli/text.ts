@@ -24,7 +24,7 @@ export function table(
 }
 
 /** Strangers choose some texts, such as what their browser calls itself: none of them may steer the terminal. */
-function withoutControls(text: string): string {
+export function withoutControls(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu, (control) => {
     return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

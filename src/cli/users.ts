@@ -2,13 +2,14 @@ import { Option, type Command } from 'commander';
 import { ACCOUNT_MEMBERS } from '../core/labels.js';
 import { listPart, type InputOf } from '../client/client.js';
 import type { Role } from '../store/store.js';
-import { USER_SORTS, type UserWire } from '../shapes/user.js';
+import type { UserWire } from '../shapes/user.js';
 import { namedUser } from './accounts.js';
 import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { UsageError } from './errors.js';
+import { asList, type Columns } from './listing.js';
 import { addLoginListCommands } from './logins.js';
 import { confirm, onGateway, readSecret, type CliIo, type Session } from './session.js';
-import { amount, facts, moment, table } from './text.js';
+import { amount, facts } from './text.js';
 import { present } from '../core/records.js';
 import { pageOf, units, withPage, withSort, type PageOptions } from './values.js';
 
@@ -47,6 +48,33 @@ export const ROLE: Readonly<Record<Role, string>> = {
 const EVERY_ROLE = Object.keys(ROLE).map((text) => Number(text) as Role);
 const USER_ARGUMENT = 'id, name or address';
 
+const COLUMNS = {
+  id: ({ id }) => id,
+  name: ({ username }) => username,
+  address: ({ email }) => email,
+  role: ({ role }) => ROLE[role],
+  status: (user) => statusOf(user),
+  'quota-left': ({ quota: units }) => ({ units }),
+  used: ({ used_quota: units }) => ({ units }),
+  requests: ({ request_count: count }) => count,
+  created: ({ created_time: at }) => ({ at }),
+  'last-login': ({ last_login_time: at }) => (at === 0 ? { at, none: 'never' } : { at }),
+  labels: ({ labels }) => labels,
+} satisfies Columns<UserWire>;
+
+const ADMINS = { name: (name) => name } satisfies Columns<string>;
+
+/** What accounts can be sorted by, by the names of the columns. */
+const SORTS = {
+  name: 'username',
+  role: 'role',
+  'quota-left': 'quota',
+  used: 'used_quota',
+  requests: 'request_count',
+  created: 'created_time',
+  'last-login': 'last_login_time',
+};
+
 export function addUserCommands(program: Command, io: CliIo): void {
   const users = program.command('users');
 
@@ -72,7 +100,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
 
   addLoginListCommands(users, io);
 
-  withSort(withPage(users.command('list')), USER_SORTS)
+  withSort(withPage(asList(users.command('list'), COLUMNS)), SORTS)
     .description('list accounts, newest first unless sorted')
     .option('--keyword <part>', 'whose name or address contains this')
     .addOption(new Option('--role <role>', 'with this role').choices(Object.values(ROLE)))
@@ -104,8 +132,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .option('--disable', 'disable it: its logins end and its keys are refused')
     .action(onGateway(io, update));
 
-  users
-    .command('admins')
+  asList(users.command('admins'), ADMINS)
     .description('whom to ask for what only admins may do')
     .action(onGateway(io, listAdmins));
 
@@ -127,9 +154,9 @@ function withFields(command: Command, creating: boolean): Command {
   return withMembers(described, ACCOUNT_MEMBERS, creating);
 }
 
-async function listAdmins({ client, show }: Session): Promise<void> {
-  const admins = await client.call('listAdmins');
-  show(admins, admins.length === 0 ? 'Nobody is named.' : admins.join('\n'));
+async function listAdmins({ client, list }: Session): Promise<void> {
+  const rows = await client.call('listAdmins');
+  await list({ columns: ADMINS, rows, none: 'Nobody is named.', json: rows, isPlain: true });
 }
 
 async function create(session: Session, command: Command): Promise<void> {
@@ -168,7 +195,7 @@ async function mailReset({ client, show }: Session, command: Command): Promise<v
   show({ id, mailed: true }, `A code is on its way to ${email === '' ? username : email}.`);
 }
 
-async function listAll({ client, show }: Session, command: Command): Promise<void> {
+async function listAll({ client, list }: Session, command: Command): Promise<void> {
   const options = command.opts<ListOptions>();
   const { keyword, label, sort } = options;
   const role = EVERY_ROLE.find((one) => ROLE[one] === options.role);
@@ -180,29 +207,13 @@ async function listAll({ client, show }: Session, command: Command): Promise<voi
     { keyword, role, status, label, sort },
     page,
   );
-  const rows = items.map((user) => [
-    String(user.id),
-    user.username,
-    user.email,
-    ROLE[user.role],
-    statusOf(user),
-    amount(user.quota),
-    amount(user.used_quota),
-    String(user.request_count),
-    moment(user.created_time),
-    user.last_login_time === 0 ? 'never' : moment(user.last_login_time),
-    user.labels,
-  ]);
-  const heading = ['ID', 'NAME', 'ADDRESS', 'ROLE', 'STATUS', 'QUOTA LEFT', 'USED', 'REQUESTS'];
-  show(
-    { items, total },
-    total === 0
-      ? `No such accounts in ${client.place}.`
-      : table([...heading, 'CREATED', 'LAST LOGIN', 'LABELS'], rows, {
-          total,
-          offset: page.offset,
-        }),
-  );
+  await list({
+    columns: COLUMNS,
+    rows: items,
+    none: `No such accounts in ${client.place}.`,
+    json: { items, total },
+    part: { total, offset: page.offset },
+  });
 }
 
 async function update(session: Session, command: Command): Promise<void> {
@@ -247,7 +258,7 @@ async function newPassword(
   return io.ask(`Password for ${username}: `, true);
 }
 
-function showUser({ show }: Session, user: UserWire): void {
+function showUser({ show, when }: Session, user: UserWire): void {
   show(
     user,
     facts([
@@ -260,7 +271,7 @@ function showUser({ show }: Session, user: UserWire): void {
       ['quota left', amount(user.quota)],
       ['used', amount(user.used_quota)],
       ['requests', String(user.request_count)],
-      ['created', moment(user.created_time)],
+      ['created', when(user.created_time)],
       ...memberFacts(ACCOUNT_MEMBERS, user),
       ...budgetFacts(user),
     ]),

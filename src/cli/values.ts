@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { own } from '../core/records.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import { AMBIGUOUS_RANGE, isAmbiguousRange } from '../management/addresses.js';
 import type { Slice } from '../store/store.js';
@@ -88,18 +89,28 @@ export function pageOf({ limit, offset }: PageOptions): Slice {
   );
 }
 
-/** What a list is sorted by: one of the names, the least first or, with a minus before it, the greatest first. */
-export function withSort(command: Command, names: Readonly<Record<string, unknown>>): Command {
+/**
+ * What a list is sorted by: one of the names, the least first or, with a minus before it, the greatest first. The API's own names
+ * are understood too.
+ */
+export function withSort(command: Command, names: Readonly<Record<string, string>>): Command {
   const choices = Object.keys(names);
   return command.addOption(
     new Option(
-      '--sort <member>',
+      '--sort <field>',
       `by ${choices.join(', ')}; --sort=-${choices[0] ?? ''}: the largest first`,
     ).argParser((text) => {
-      if (choices.includes(text.replace(/^-/, ''))) return text;
+      const [, sign = '', name = ''] = /^(-?)(.*)$/.exec(text) ?? [];
+      const wire = own(names, name) ?? Object.values(names).find((one) => one === name);
+      if (wire !== undefined) return sign + wire;
       throw new InvalidArgumentError(`Give one of ${choices.join(', ')}, or -${choices[0] ?? ''}.`);
     }),
   );
+}
+
+/** Names separated by commas. */
+export function listOf(text: string): string[] {
+  return listAs(text, 'Give names separated by commas.');
 }
 
 /** Names separated by commas, or the word for no limit. */
@@ -143,7 +154,7 @@ function listAs(text: string, usage: string): string[] {
 /** `a,b=c`: the name that callers use, and the upstream's if it differs. */
 export function models(text: string): Record<string, string> {
   return Object.fromEntries(
-    listAs(text, 'Give names separated by commas.').map((item) => {
+    listOf(text).map((item) => {
       const at = item.indexOf('=');
       return at < 0 ? [item, item] : [item.slice(0, at).trim(), item.slice(at + 1).trim()];
     }),

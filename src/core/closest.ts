@@ -1,6 +1,6 @@
 /** The known name that was probably meant, if there is a close one: a different spelling, or a letter or two away. */
 export function closest(name: string, known: readonly string[]): string | undefined {
-  const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+  const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   const allowed = Math.max(1, Math.floor(name.length / 4));
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const candidate of known) {

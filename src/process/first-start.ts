@@ -53,7 +53,7 @@ function withoutSecrets(isGenerated: boolean): string {
   const password = isGenerated
     ? `  password: a random one that nobody has seen; set one: ${COMMAND} users update root --password -\n`
     : '';
-  return `${password}  first API key: make one: ${COMMAND} keys create --name my-app\n`;
+  return `${password}  first API key: make one: ${COMMAND} keys create --name my-app --quota 5usd\n`;
 }
 
 async function firstKey(deps: ManagementDeps, root: User): Promise<string> {
@@ -80,7 +80,7 @@ export function welcome(config: Config, { key }: FirstStart, port: number): stri
       : 'Its data is in Redis',
   ];
   if (key !== undefined) lines.push('', 'Try it:', '', curlFor(url, key));
-  lines.push('', `More keys: ${COMMAND} keys create --name my-app`, '', '');
+  lines.push('', `More keys: ${COMMAND} keys create --name my-app --quota 5usd`, '', '');
   return lines.join('\n');
 }
 

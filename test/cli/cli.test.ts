@@ -123,7 +123,7 @@ describe('the command line', () => {
 
   describe('keys', () => {
     it('are printed once, alone, so that a script can take them', async () => {
-      const { code, out, error } = await run(['keys', 'create', '--name', 'search']);
+      const { code, out, error } = await run(['keys', 'create', '--name', 'search', '--unlimited']);
 
       const key = out.trim();
       expect(code).toBe(0);
@@ -137,14 +137,14 @@ describe('the command line', () => {
     });
 
     it('have labels, by which they are listed and spending is added up', async () => {
-      const made = ['keys', 'create', '--name', 'bound', '--label', 'team=search'];
+      const made = ['keys', 'create', '--name', 'bound', '--label', 'team=search', '--unlimited'];
       expect(await json(...made, '--label', 'env=prod')).toMatchObject({
         labels: 'env=prod,team=search',
       });
       expect(await json('users', 'update', 'root', '--label', 'team=ads')).toMatchObject({
         labels: 'team=ads',
       });
-      await run(['keys', 'create', '--name', 'open']);
+      await run(['keys', 'create', '--name', 'open', '--unlimited']);
       const wrong = await run(['keys', 'create', '--label', 'team=-']);
       expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining('has "team=-"')]);
 
@@ -213,7 +213,7 @@ describe('the command line', () => {
     });
 
     it('show their aliases, and lose them', async () => {
-      const { id } = await json('keys', 'create', '--aliases', 'rerank-v3.5=local');
+      const { id } = await json('keys', 'create', '--aliases', 'rerank-v3.5=local', '--unlimited');
       const shown = async () => (await run(['keys', 'show', String(id)])).out;
 
       expect(await shown()).toContain('rerank-v3.5 = local');
@@ -228,19 +228,20 @@ describe('the command line', () => {
     });
 
     it('are found by id, by name and by the key itself', async () => {
-      const { id, key } = await json('keys', 'create', '--name', 'search');
+      const { id, key } = await json('keys', 'create', '--name', 'search', '--unlimited');
 
       for (const handle of [String(id), 'search', String(key)]) {
         expect(await json('keys', 'show', handle)).toMatchObject({ id });
       }
-      await json('keys', 'create', '--name', 'search');
+      await json('keys', 'create', '--name', 'search', '--unlimited');
       const ambiguous = await run(['keys', 'disable', 'search']);
       expect(ambiguous).toMatchObject({ code: 1, out: '' });
       expect(ambiguous.error).toContain(String(id));
     });
 
     it('are listed in an order and a state', async () => {
-      for (const name of ['b', 'c', 'a']) await run(['keys', 'create', '--name', name]);
+      for (const name of ['b', 'c', 'a'])
+        await run(['keys', 'create', '--name', name, '--unlimited']);
       await run(['keys', 'disable', 'c']);
       const names = async (...args: string[]): Promise<string> => {
         const { out } = await run(['keys', 'list', '--json', ...args]);
@@ -254,7 +255,7 @@ describe('the command line', () => {
     });
 
     it('get another secret, and the old one a time to end', async () => {
-      const { id, key } = await json('keys', 'create', '--name', 'search');
+      const { id, key } = await json('keys', 'create', '--name', 'search', '--unlimited');
 
       const rolled = await run(['keys', 'roll', 'search', '--keep-old', '1h']);
 
@@ -270,7 +271,7 @@ describe('the command line', () => {
     });
 
     it('are disabled and enabled', async () => {
-      await json('keys', 'create', '--name', 'search');
+      await json('keys', 'create', '--name', 'search', '--unlimited');
 
       expect(await json('keys', 'disable', 'search')).toMatchObject({ status: 2 });
       expect(await json('keys', 'enable', 'search')).toMatchObject({ status: 1 });
@@ -331,7 +332,7 @@ describe('the command line', () => {
     });
 
     it('are deleted only when somebody agrees', async () => {
-      await json('keys', 'create', '--name', 'search');
+      await json('keys', 'create', '--name', 'search', '--unlimited');
       const remove = ['keys', 'delete', 'search'];
       const questions: string[] = [];
       const answering = (answer: string) => (question: string) => {
@@ -355,7 +356,7 @@ describe('the command line', () => {
     });
 
     it('leave a trail with the name of who sat there', async () => {
-      await json('keys', 'create');
+      await json('keys', 'create', '--unlimited');
 
       const { items } = await store.listAudit({ offset: 0, limit: 1 });
 
@@ -722,7 +723,7 @@ describe('the command line', () => {
     });
 
     it('does what needs none of what is missing', async () => {
-      expect((await run(['keys', 'create'])).code).toBe(0);
+      expect((await run(['keys', 'create', '--unlimited'])).code).toBe(0);
       expect((await run(['channels', 'list'])).code).toBe(0);
     });
 
@@ -767,7 +768,7 @@ describe('the command line', () => {
     }
 
     it('works on the store of the gateway, beside it', async () => {
-      const { code, out } = await start('keys', 'create');
+      const { code, out } = await start('keys', 'create', '--unlimited');
 
       expect(code).toBe(0);
       expect(await store.findToken(hashSecret(out.trim()))).toBeDefined();

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Client } from '../../src/client/client.js';
-import { requestsOf } from '../../src/cli/logs.js';
+import { requestsOf } from '../../src/cli/log-all.js';
 
 it('a list of requests ends where they do, even if some are dropped while it is read', async () => {
   const ids = Array.from({ length: 100 }, (_, at) => `${at}--`);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { filterOf } from '../../src/cli/logs.js';
+import { filterOf } from '../../src/cli/log-filters.js';
 import { createApiClient } from '../../src/client/api-client.js';
 import type { Client } from '../../src/client/client.js';
 import { clientOverHttp } from '../../src/client/over-http.js';
@@ -37,7 +37,7 @@ describe('an account at a gateway', () => {
     expect(rolled.old_key_until - before).toBeLessThan(3_660);
   });
 
-  it.each([{ channel: 3 }, { provider: 'cohere' }, { tag: 'eu' }])(
+  it.each([{ channel: '3' }, { provider: 'cohere' }, { tag: 'eu' }])(
     'may not filter requests by %j, and is not answered without the filter',
     async (filter) => {
       await expect(filterOf(client, filter)).rejects.toThrow('only see its own requests');

@@ -96,7 +96,16 @@ async function tryStack(daemon: Daemon, folder: string): Promise<number> {
   const docker = (...args: string[]): string => run('docker', args, { env: daemon.env });
   try {
     compose('up', '--detach', '--build', '--scale', 'gateway=3');
-    const create = ['node', 'dist/cli.js', 'keys', 'create', '--name', 'compose', '--json'];
+    const create = [
+      'node',
+      'dist/cli.js',
+      'keys',
+      'create',
+      '--name',
+      'compose',
+      '--unlimited',
+      '--json',
+    ];
     const { key } = JSON.parse(compose('exec', '-T', 'gateway', ...create)) as { key: string };
     const [stopped = '', killed = ''] = compose('ps', '--quiet', 'gateway').trim().split('\n');
     // The proxy knows of the gateways a second after they are there.

@@ -4,7 +4,7 @@ import {
   dependsOnChannels,
   dependsOnPresence,
   type ServedModel,
-} from '../../src/console/lib/depends.js';
+} from '../../src/core/depends.js';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway } from '../support/gateway.js';
 import { runs } from '../support/long.js';

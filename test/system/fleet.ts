@@ -188,8 +188,10 @@ export async function startFleet(settings: Readonly<Record<string, unknown>>): P
     redis,
     gateways: [first, second],
     cli,
-    createKey: async (...options) =>
-      (await cli('keys', 'create', ...options)) as { id: number; key: string },
+    createKey: async (...options) => {
+      const limit = options.includes('--quota') ? [] : ['--unlimited'];
+      return (await cli('keys', 'create', ...limit, ...options)) as { id: number; key: string };
+    },
     keyRecord: async (id) => (await cli('keys', 'show', String(id))) as KeyRecord,
     async close() {
       for (const gateway of [first, second]) gateway.kill('SIGKILL');

@@ -47,7 +47,7 @@ beforeAll(async () => {
     ...['--import', "data:text/javascript,process.on('SIGUSR2', () => globalThis.gc())"],
     'dist/main.js',
   ]);
-  ({ key } = (await runCli(home, ['keys', 'create'])) as { key: string });
+  ({ key } = (await runCli(home, ['keys', 'create', '--unlimited'])) as { key: string });
 });
 
 afterAll(async () => {

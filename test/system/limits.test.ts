@@ -35,7 +35,7 @@ beforeAll(async () => {
     channels: [onlyChannel(upstream.url)],
   });
   gateway = await startProcess(home);
-  ({ key } = (await runCli(home, ['keys', 'create'])) as { key: string });
+  ({ key } = (await runCli(home, ['keys', 'create', '--unlimited'])) as { key: string });
 }, 60_000);
 
 afterAll(async () => {

@@ -139,10 +139,11 @@ export function updateKeyBody(
 
 /** The command that makes the same key. */
 export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number, owner = ''): string {
-  return commandOf('keys create', [
+  const quota = draft.quota.trim();
+  return commandOf(quota === '' ? 'keys create --unlimited' : 'keys create', [
     ['name', draft.name.trim() === '' ? 'my-app' : draft.name.trim()],
     ['user', owner.trim()],
-    ['quota', draft.quota.trim() === '' ? '' : `${Number(draft.quota)}usd`],
+    ['quota', quota === '' ? '' : `${Number(quota)}usd`],
     ['models', namesIn(draft.models).join(',')],
     ['tags', namesIn(draft.tags).join(',')],
     ['ips', namesIn(draft.addresses).join(',')],

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { isAdmin } from '../about.js';
 import { call, type ReplyOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
-import { dependsOn, type Dependence } from '../lib/depends.js';
+import { dependsOn, type Dependence } from '../../core/depends.js';
 import { someOf } from '../lib/format.js';
 import { Button, Link } from '../parts/buttons.js';
 import { ConfirmWrite, WriteFailed } from '../parts/confirm-write.js';

@@ -1,4 +1,4 @@
-import type { Dependence } from '../lib/depends.js';
+import type { Dependence } from '../../core/depends.js';
 import { someOf } from '../lib/format.js';
 import { lead } from '../lib/lead.js';
 import { wp } from '../words.js';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
-import { dependsOnChannels, dependsOnPresence } from '../../lib/depends.js';
+import { dependsOnChannels, dependsOnPresence } from '../../../core/depends.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { Consequence } from '../../parts/consequence.js';
 import { TextField } from '../../parts/fields.js';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call, type ReplyOf } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
-import { dependsOnChannels } from '../../lib/depends.js';
+import { dependsOnChannels } from '../../../core/depends.js';
 import { Button } from '../../parts/buttons.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { Consequence } from '../../parts/consequence.js';

@@ -144,7 +144,7 @@ export const Keys = resource({
   empty: () => ({
     title: wp().keys.noneYet,
     children: wp().keys.noneHelp,
-    command: 'npm run cli -- keys create --name my-app',
+    command: 'npm run cli -- keys create --name my-app --quota 5usd',
   }),
   Actions: ({ of }) => (mayChange(of) ? <KeyActions token={of} /> : null),
   Chosen: ({ rows, onDone }) => <ChosenKeys keys={rows} onDone={onDone} />,

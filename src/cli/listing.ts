@@ -1,0 +1,210 @@
+import type { Command } from 'commander';
+import { csvOf, csvRows } from '../core/csv.js';
+import { dollars } from '../core/quota.js';
+import { isRecord } from '../core/records.js';
+import { NEVER_EXPIRES } from '../core/token.js';
+import { UsageError } from './errors.js';
+import { coloured, cut, fittingWidths, GAP, relative } from './terminal.js';
+import { amount, moment, table, withoutControls } from './text.js';
+import { listOf } from './values.js';
+
+/** A cell of a list. A moment (in unix seconds) and an amount look different to people, in a pipe and in CSV. */
+export type Cell =
+  | string
+  | number
+  | null
+  | { readonly at: number; readonly none?: string }
+  | { readonly units: number };
+
+/** The columns of a list, by the names that --fields takes. */
+export type Columns<T> = Readonly<Record<string, (row: T) => Cell>>;
+
+/** A list that is printed. */
+export interface Listed<T> {
+  readonly columns: Columns<T>;
+  readonly rows: readonly T[];
+  /** What it says if there are no rows. */
+  readonly none: string;
+  /** What --json prints; --fields chooses members of its entries. */
+  readonly json: object;
+  /** Where the entries are in that, if not in `items`. */
+  readonly entries?: string;
+  /** How long the whole list is, and where this part of it begins. */
+  readonly part?: { readonly total: number; readonly offset: number };
+  /** A line below the table. */
+  readonly below?: string;
+  /** A last row, which CSV has not. */
+  readonly sum?: T;
+  /** One column without a heading: lines that a script reads. */
+  readonly isPlain?: true;
+  /** Columns that are shown on request, and in CSV. */
+  readonly extra?: readonly string[];
+}
+
+/** Where it is printed. */
+interface Screen {
+  readonly now: () => number;
+  readonly writeOut: (text: string) => void;
+  /** Absent if standard output is not a terminal. */
+  readonly terminal?: { readonly columns: number } | undefined;
+  readonly colour?: boolean;
+}
+
+interface ListingOptions {
+  readonly json?: boolean;
+  readonly fields?: readonly string[];
+  readonly csv?: true;
+}
+
+/** Adds the options that every list has. */
+export function asList(command: Command, columns: Columns<never>): Command {
+  return command
+    .option(
+      '--fields <names>',
+      `only these, in this order: ${Object.keys(columns).join(', ')}; with --json, members of its entries`,
+      listOf,
+    )
+    .option('--csv', 'print CSV, with times in ISO 8601 and amounts in units');
+}
+
+/** Prints lists in the form that the command asks for. */
+export function listing(io: Screen, { json, csv, fields }: ListingOptions) {
+  return async <T>(list: Listed<T>): Promise<void> => {
+    if (json === true) {
+      if (csv === true) throw new UsageError('Give --json or --csv.');
+      io.writeOut(
+        `${JSON.stringify(withFields(list.json, list.entries ?? 'items', fields), null, 2)}\n`,
+      );
+      return;
+    }
+    const { columns, rows, extra = [] } = list;
+    const known = Object.keys(columns);
+    const usual = csv === true ? known : known.filter((name) => !extra.includes(name));
+    const names = fields === undefined ? usual : checked(fields, known);
+    const cells = (row: T): Cell[] => names.map((name) => columns[name]?.(row) ?? null);
+    if (csv === true) {
+      io.writeOut(
+        csvOf(
+          names,
+          rows.map((row) => cells(row).map(plain)),
+        ),
+      );
+      return;
+    }
+    if (list.isPlain === true && rows.length > 0) {
+      io.writeOut(rows.map((row) => `${cells(row).map(plain).join('  ')}\n`).join(''));
+      return;
+    }
+    const shown = list.sum === undefined ? rows : [...rows, list.sum];
+    const text =
+      rows.length === 0 ? list.none : await tableOf(io, names, shown.map(cells), list.part);
+    io.writeOut(`${list.below === undefined ? text : `${text}\n${list.below}`}\n`);
+  };
+}
+
+/** Prints rows as they come, one line each; JSON has one object a line. */
+export function streaming(io: Screen, { json, csv, fields }: ListingOptions) {
+  return <T extends object>(columns: Columns<T>): ((rows: readonly T[]) => void) => {
+    const names = fields === undefined ? Object.keys(columns) : fields;
+    if (json !== true) checked(names, Object.keys(columns));
+    const cells = (row: T): (string | number | null)[] =>
+      names.map((name) => plain(columns[name]?.(row) ?? null));
+    if (csv === true && json !== true) io.writeOut(csvOf(names, []));
+    const widths = names.map(() => 0);
+    const line = (row: T): string =>
+      cells(row)
+        .map((cell, at) => {
+          const text = withoutControls(String(cell ?? ''));
+          // A column is as wide as what it has had to show so far.
+          const width = (widths[at] = Math.max(widths[at] ?? 0, text.length));
+          const isLast = at === names.length - 1;
+          const shown = io.colour === true ? coloured(names[at] ?? '', text, false) : text;
+          return isLast ? shown : shown + ' '.repeat(width - text.length);
+        })
+        .join('  ');
+    return (rows) => {
+      if (json === true) {
+        const { items } = withFields({ items: rows }, 'items', fields) as { items: readonly T[] };
+        for (const row of items) io.writeOut(`${JSON.stringify(row)}\n`);
+      } else if (csv === true) io.writeOut(csvRows(rows.map(cells)));
+      else for (const row of rows) io.writeOut(`${line(row)}\n`);
+    };
+  };
+}
+
+/** The names, if all exist. */
+function checked(fields: readonly string[], known: readonly string[]): readonly string[] {
+  const wrong = fields.find((name) => !known.includes(name));
+  if (wrong === undefined) return fields;
+  throw new UsageError(`There is no field "${wrong}". The fields are ${known.join(', ')}.`);
+}
+
+/** JSON whose entries have these members alone. */
+function withFields(json: object, name: string, fields: readonly string[] | undefined): unknown {
+  if (fields === undefined) return json;
+  const whole = json as Readonly<Record<string, unknown>>;
+  const entries: unknown = Array.isArray(json) ? json : whole[name];
+  if (!Array.isArray(entries) || !entries.every(isRecord)) {
+    throw new UsageError(
+      'Leave out --fields or --json: this is not a list of entries with members.',
+    );
+  }
+  const known = [...new Set(entries.flatMap((entry) => Object.keys(entry)))];
+  if (entries.length > 0) checked(fields, known);
+  const chosen = entries.map((entry) =>
+    Object.fromEntries(fields.map((field) => [field, entry[field] ?? null])),
+  );
+  return Array.isArray(json) ? chosen : { ...whole, [name]: chosen };
+}
+
+/** A cell as programs read it. */
+function plain(cell: Cell): string | number | null {
+  if (cell === null || typeof cell !== 'object') return cell;
+  if ('units' in cell) return cell.units;
+  return cell.none === undefined ? moment(cell.at) : cell.none;
+}
+
+/** A table as scripts have always read it, and on a terminal one that fits. */
+async function tableOf(
+  io: Screen,
+  names: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  part: Listed<unknown>['part'],
+): Promise<string> {
+  const { terminal, colour = false } = io;
+  const heading = names.map((name) => name.replaceAll('-', ' ').toUpperCase());
+  const text = (cell: Cell, isShort: boolean): string => {
+    if (cell === null) return '';
+    if (typeof cell !== 'object') return String(cell);
+    if ('units' in cell) return isShort ? dollars(cell.units) : amount(cell.units);
+    if (cell.none !== undefined) return cell.none;
+    const isRelative = terminal !== undefined && cell.at !== NEVER_EXPIRES;
+    return isRelative ? relative(cell.at, io.now()) : moment(cell.at);
+  };
+  const texts = (isShort: boolean): string[][] =>
+    rows.map((row) => row.map((cell) => text(cell, isShort)));
+  if (terminal === undefined && !colour) return table(heading, texts(false), part);
+  const { default: widthOf } = await import('string-width');
+  const natural = (lines: readonly (readonly string[])[]): number[] =>
+    names.map((_, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ''))));
+  const room = terminal?.columns ?? Infinity;
+  const full = [heading, ...texts(false).map((row) => row.map(withoutControls))];
+  const isWide = natural(full).reduce((sum, width) => sum + width + GAP, -GAP) > room;
+  const lines = isWide ? [heading, ...texts(true).map((row) => row.map(withoutControls))] : full;
+  const widths = fittingWidths(natural(lines), room);
+  const drawn = lines.map((line, row) =>
+    widths
+      .map((width, at) => {
+        const cell = cut(line[at] ?? '', width, widthOf);
+        const padding = at === widths.length - 1 ? '' : ' '.repeat(width - widthOf(cell));
+        return (colour ? coloured(names[at] ?? '', cell, row === 0) : cell) + padding;
+      })
+      .join(' '.repeat(GAP))
+      .trimEnd(),
+  );
+  const hidden = names.slice(widths.length);
+  if (hidden.length > 0) drawn.push(`Too wide to show: ${hidden.join(', ')}; see --fields.`);
+  const { total, offset } = part ?? { total: rows.length, offset: 0 };
+  if (total > offset + rows.length) drawn.push(`${rows.length} of ${total}; see --offset.`);
+  return drawn.join('\n');
+}

@@ -1,0 +1,79 @@
+import { styleText } from 'node:util';
+import type { Environment } from '../config/files.js';
+
+/** Whether to write in colour: FORCE_COLOR and NO_COLOR decide, otherwise only a terminal has it. */
+export function wantsColour(env: Environment, isTerminal: boolean): boolean {
+  const force = env.FORCE_COLOR;
+  if (force !== undefined) return force !== '0' && force !== 'false';
+  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false;
+  return isTerminal && env.TERM !== 'dumb';
+}
+
+/** Longest first: what it takes of a unit, its name, and whether the name has a plural. */
+const UNITS: readonly (readonly [seconds: number, name: string, hasPlural?: true])[] = [
+  [365 * 86_400, 'year', true],
+  [30 * 86_400, 'month', true],
+  [86_400, 'day', true],
+  [3_600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+];
+
+/** A moment as people say it: "3 h ago", "in 12 days". */
+export function relative(seconds: number, nowMs: number): string {
+  const away = seconds - Math.floor(nowMs / 1_000);
+  const size = Math.abs(away);
+  const [unit, name, hasPlural] = UNITS.find(([length]) => size >= length) ?? [];
+  if (unit === undefined || name === undefined) return 'now';
+  const count = Math.floor(size / unit);
+  const span = `${count} ${name}${hasPlural === true && count > 1 ? 's' : ''}`;
+  return away < 0 ? `${span} ago` : `in ${span}`;
+}
+
+/** What a state looks like, by how its text begins. */
+const COLOURS: readonly (readonly ['green' | 'yellow' | 'red', RegExp])[] = [
+  ['yellow', /^(live, |behind|waiting|unused)/],
+  ['green', /^(live|enabled|on|ok|sent|current|accepted|2\d\d)\b/],
+  ['red', /^(off|disabled|expired|exhausted|dead|silent|failed|[45]\d\d)\b/],
+];
+const STATES = /^(status|in-effect|switch|state|standing|outcome)$/;
+
+/** The heading, or a cell of a column that has states, in colour; lengths are those of the plain text. */
+export function coloured(field: string, text: string, isHeading: boolean): string {
+  if (isHeading) return styleText('bold', text, { validateStream: false });
+  const colour = STATES.test(field) ? COLOURS.find(([, one]) => one.test(text))?.[0] : undefined;
+  return colour === undefined ? text : styleText(colour, text, { validateStream: false });
+}
+
+/** A column that has become as narrow as this is not made narrower, but left out. */
+const NARROWEST = 12;
+export const GAP = 2;
+
+/** The widths that make columns fit: the widest shrink first, and the last are left out if that is not enough. */
+export function fittingWidths(natural: readonly number[], room: number): number[] {
+  const widths = [...natural];
+  const sum = (): number => widths.reduce((all, width) => all + width + GAP, -GAP);
+  while (widths.length > 1 && sum() > room) {
+    const widest = Math.max(...widths);
+    if (widest <= NARROWEST) {
+      widths.pop();
+      continue;
+    }
+    const next = Math.max(NARROWEST, ...widths.filter((width) => width < widest));
+    const count = widths.filter((width) => width === widest).length;
+    const less = Math.min(widest - next, Math.ceil((sum() - room) / count));
+    for (const [at, width] of widths.entries()) if (width === widest) widths[at] = width - less;
+  }
+  return widths;
+}
+
+/** A text cut to a width, as `widthOf` measures it. */
+export function cut(text: string, width: number, widthOf: (text: string) => number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (widthOf(kept + segment) > width - 1) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}…`;
+}

@@ -1,0 +1,209 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Command } from 'commander';
+import { COMMANDS } from '../../src/cli/commands.js';
+import { runCli } from '../../src/cli/program.js';
+import type { CliIo } from '../../src/cli/session.js';
+import { createAccount } from '../support/accounts.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { eventually } from '../support/redis-server.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'cli-lists-'));
+let gateway: TestGateway;
+let token = '';
+/** Tells the names of one way from those of the other. */
+let round = 0;
+
+beforeAll(async () => {
+  gateway = await startGateway(
+    {
+      gateway: { staleness_ms: 20_000 },
+      channels: [
+        { name: 'house', provider: 'local', models: ['local'], tag: 'house' },
+        { name: 'spare', provider: 'local', models: ['local', 'other'], tag: 'spare' },
+      ],
+    },
+    { DATA_DIR: folder },
+  );
+  await createAccount(gateway.store, { username: 'root', role: 100 });
+  ({ token } = await createAccount(gateway.store, { role: 10 }));
+});
+afterAll(async () => {
+  await gateway.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  round += 1;
+});
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** The same command over HTTP and on the store of the gateway. */
+const WAYS = [
+  ['over HTTP', (): string[] => ['--url', gateway.url, '--access-token', 'env:TOKEN']],
+  ['on the store', (): string[] => ['--local']],
+] as const;
+
+async function run(args: readonly string[], io: Partial<CliIo> = {}): Promise<Run> {
+  let out = '';
+  let error = '';
+  const code = await runCli(args, {
+    env: { TOKEN: token, DATA_DIR: folder, XDG_CONFIG_HOME: folder },
+    user: 'alice',
+    now: Date.now,
+    writeOut: (output) => (out += output),
+    writeError: (output) => (error += output),
+    ask: undefined,
+    readInput: () => Promise.resolve(''),
+    ...io,
+  });
+  return { code, out, error };
+}
+
+/** Every command that can be run, by its words. */
+async function everyCommand(): Promise<Map<string, Command>> {
+  const program = new Command();
+  const adders = new Set<(program: Command, io: CliIo) => void>();
+  for (const { load } of COMMANDS) adders.add(await load());
+  for (const add of adders) add(program, { now: () => 0 } as CliIo);
+  const found = new Map<string, Command>();
+  const walk = (command: Command, words: readonly string[]): void => {
+    for (const sub of command.commands) walk(sub, [...words, sub.name()]);
+    if (command.commands.length === 0) found.set(words.join(' '), command);
+  };
+  walk(program, []);
+  return found;
+}
+
+it('every list has --fields and --csv', async () => {
+  const without = [...(await everyCommand())]
+    .filter(([, command]) => /^list /.test(command.description()))
+    .filter(([, { options }]) =>
+      ['--fields', '--csv'].some((flag) => !options.some(({ long }) => long === flag)),
+    );
+
+  expect(without.map(([words]) => words)).toEqual([]);
+});
+
+describe.each(WAYS)('%s', (_, way) => {
+  it('a list has the fields that are asked for, in every form', async () => {
+    const { id } = await gateway.createKey({ name: '=1+1' });
+    const list = (...args: string[]): Promise<Run> =>
+      run([...way(), 'keys', 'list', '--name', '=1+1', '--limit', '1', ...args]);
+
+    expect((await list('--fields', 'name,id')).out).toMatch(/^NAME +ID\n=1\+1 +\d+\n/);
+    expect((await list('--fields', 'id,name,expires', '--csv')).out).toMatch(
+      new RegExp(`^id,name,expires\r\n${id},'=1\\+1,never\r\n$`),
+    );
+    expect(JSON.parse((await list('--fields', 'id,status', '--json')).out)).toMatchObject({
+      items: [{ id, status: 1 }],
+    });
+    expect(await list('--fields', 'id,colour')).toMatchObject({
+      code: 2,
+      error: expect.stringContaining(
+        'There is no field "colour". The fields are id, name, key, user, status',
+      ),
+    });
+    expect((await list('--csv', '--json')).code).toBe(2);
+  });
+
+  it('a table fits the terminal, in colour, and is plain and whole in a pipe', async () => {
+    await gateway.createKey({ name: `long ${'x'.repeat(60)}` });
+    const list = [...way(), 'keys', 'list', '--name', 'long'];
+
+    const narrow = await run(list, { terminal: { columns: 80 } });
+    const wide = await run(list, { terminal: { columns: 300 }, colour: true });
+    const piped = await run(list);
+
+    for (const line of narrow.out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(narrow.out).toContain('Too wide to show: ');
+    expect(wide.out).toContain('\u001b[32menabled\u001b[39m');
+    expect(wide.out).toContain('x'.repeat(60));
+    expect(piped.out).not.toContain('\u001b');
+    expect(piped.out).toMatch(/^ID +NAME +KEY +USER +STATUS +QUOTA LEFT +USED +EXPIRES/);
+  });
+
+  it('times are relative on a terminal, and in ISO form for scripts', async () => {
+    const tags = [...way(), 'users', 'list', '--fields', 'name,created'];
+
+    expect((await run(tags, { terminal: { columns: 80 } })).out).toMatch(
+      / (\d+ (s|min) ago|now)\n/,
+    );
+    expect((await run(tags)).out).toMatch(/ \d{4}-\d\d-\d\dT[\d:]{8}Z\n/);
+    expect((await run([...tags, '--csv'])).out).toMatch(/,\d{4}-\d\d-\d\dT[\d:]{8}Z\r\n/);
+  });
+
+  it('a wrong name is answered with the near one, an ambiguous one with ids', async () => {
+    const one = await gateway.createKey({ name: `twin ${round}` });
+    const other = await gateway.createKey({ name: `twin ${round}` });
+
+    expect((await run([...way(), 'channels', 'show', 'huose'])).error).toBe(
+      'There is no channel called "huose". Did you mean "house"?\n',
+    );
+    expect((await run([...way(), 'tags', 'disable', 'sparr'])).error).toContain(
+      'Did you mean "spare"?',
+    );
+    expect((await run([...way(), 'keys', 'show', `twin ${round}`])).error).toContain(
+      `name one by its id: ${other.id}, ${one.id}`,
+    );
+    expect((await run([...way(), 'logs', 'list', '--channel', 'huose'])).error).toContain(
+      '"house"',
+    );
+    expect((await run([...way(), 'logs', 'list', '--channel', 'house'])).code).toBe(0);
+  });
+
+  it('a new key is warned of what it cannot reach, and root says how much it may spend', async () => {
+    const name = `fresh ${round}`;
+    const create = ['keys', 'create', '--name', name];
+    const first = await run([...way(), ...create, '--quota', '1usd', '--models', 'lokal,local']);
+    const second = await run([...way(), ...create, '--quota', '1usd', '--tags', 'hose,spare']);
+    const root = await run([...way(), 'keys', 'create', '--user', 'root']);
+
+    expect(first.error).toContain('No channel serves the model "lokal" now. Did you mean "local"?');
+    expect(first.error).not.toContain('another key');
+    expect(second.error).toContain('No channel has the tag "hose" now. Did you mean "house"?');
+    expect(second.error).toContain(`has another key called "${name}"`);
+    expect(second.code).toBe(0);
+    expect(root).toMatchObject({
+      code: 2,
+      error: expect.stringMatching(/--quota 5usd.*--unlimited/),
+    });
+  });
+
+  it('logs are followed without an entry twice or lost', async () => {
+    const { key } = await gateway.createKey({ name: `followed ${round}` });
+    const ask = (): Promise<unknown> =>
+      gateway.post(key, { model: 'local', query: 'q', documents: ['d'] });
+    await ask();
+    const end = new AbortController();
+    let out = '';
+    const lines = (): string[] => out.split('\n').slice(0, -1);
+    const following = run(
+      [
+        ...way(),
+        'logs',
+        '--follow',
+        '--key',
+        `followed ${round}`,
+        '--fields',
+        'request_id',
+        '--json',
+      ],
+      { interrupted: () => end.signal, writeOut: (text) => (out += text) },
+    );
+    await eventually('the first is printed', () => Promise.resolve(lines().length === 1));
+    for (let count = 0; count < 130; count += 1) await ask();
+    await eventually('all are printed', () => Promise.resolve(lines().length >= 131), 30_000);
+    end.abort();
+
+    expect((await following).code).toBe(0);
+    expect(new Set(lines()).size).toBe(131);
+    expect(lines()).toHaveLength(131);
+  });
+});

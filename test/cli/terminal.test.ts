@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { cut, fittingWidths, relative, wantsColour } from '../../src/cli/terminal.js';
+
+const NOW = 1_800_000_000_000;
+const at = (seconds: number): string => relative(NOW / 1_000 + seconds, NOW);
+
+describe('on a terminal', () => {
+  it('a moment is told by how far away it is', () => {
+    expect([-2, -90, -3 * 3_600 - 5, -86_400, -40 * 86_400, -800 * 86_400].map(at)).toEqual([
+      ...['2 s ago', '1 min ago', '3 h ago', '1 day ago', '1 month ago', '2 years ago'],
+    ]);
+    expect([0, 59, 12 * 86_400].map(at)).toEqual(['now', 'in 59 s', 'in 12 days']);
+  });
+
+  it.each([
+    [{}, true, true],
+    [{}, false, false],
+    [{ TERM: 'dumb' }, true, false],
+    [{ NO_COLOR: '1' }, true, false],
+    [{ NO_COLOR: '' }, true, true],
+    [{ FORCE_COLOR: '1' }, false, true],
+    [{ FORCE_COLOR: '0' }, true, false],
+  ])('%j, on a terminal: %s, means colour: %s', (env, isTerminal, colour) => {
+    expect(wantsColour(env, isTerminal)).toBe(colour);
+  });
+
+  it('the widest columns shrink first, and the last go if that is not enough', () => {
+    expect(fittingWidths([4, 20, 30], 80)).toEqual([4, 20, 30]);
+    expect(fittingWidths([4, 20, 30], 48)).toEqual([4, 20, 20]);
+    expect(fittingWidths([4, 20, 30], 40)).toEqual([4, 16, 16]);
+    expect(fittingWidths([4, 20, 30, 12], 34)).toEqual([4, 12, 12]);
+    expect(fittingWidths([300], 40)).toEqual([300]);
+  });
+
+  it('a text is cut between characters as people see them', () => {
+    const lengthOf = (text: string): number => [...new Intl.Segmenter().segment(text)].length;
+
+    expect(cut('abcdef', 6, lengthOf)).toBe('abcdef');
+    expect(cut('abcdef', 4, lengthOf)).toBe('abc…');
+    expect(cut('👩‍👧👩‍👧👩‍👧', 2, lengthOf)).toBe('👩‍👧…');
+  });
+});
