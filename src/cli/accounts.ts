@@ -1,5 +1,6 @@
 import { listPart, type Client } from '../client/client.js';
 import { GatewayError } from '../core/errors.js';
+import { SOME, theOnly } from './named.js';
 import type { UserWire } from '../shapes/user.js';
 
 const AUDITOR_ROLE = 5;
@@ -22,9 +23,17 @@ export async function namedUser(client: Client, login: string): Promise<UserWire
     if (isCalled(me, login)) return me;
   }
   const { items } = await listPart(client, 'searchUsers', { keyword: login }, ALL);
-  const user = items.find((one) => isCalled(one, login));
-  if (user === undefined) throw new GatewayError('not_found', `There is no user "${login}".`);
-  return user;
+  return theOnly(
+    'user',
+    login,
+    items.filter((one) => isCalled(one, login)),
+    async () => {
+      const known = await listPart(client, 'searchUsers', {}, SOME);
+      return known.items.flatMap(({ username, email }) =>
+        email === '' ? username : [username, email],
+      );
+    },
+  );
 }
 
 /** Names by id, of the accounts that may be seen. */

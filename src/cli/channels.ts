@@ -11,6 +11,8 @@ import {
   type ChannelOptions,
   type CreateOptions,
 } from './channel-options.js';
+import { dependsOnChannels, dependsOnPresence } from '../core/depends.js';
+import { agreeToDark, darkText, showDryRun, withDryRun } from './consequences.js';
 import { channelFile } from './channel-file.js';
 import { addChannelList } from './channel-list.js';
 import { listChannels, resolveChannel, resolveChannels } from './named.js';
@@ -52,35 +54,24 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     ['enable', true],
     ['disable', false],
   ] as const) {
-    channels
-      .command(verb)
+    const command = withDryRun(channels.command(verb))
       .description(enabled ? 'switch channels on' : 'switch channels off')
       .argument('<channel...>', CHANNEL_ARGUMENT)
-      .action(
-        onGateway(io, async (session, { args }) => {
-          const [first, ...others] = await resolveChannels(session, args);
-          if (first === undefined) return;
-          if (others.length > 0) {
-            await switchAll(session, [first, ...others], enabled);
-            return;
-          }
-          const status = enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED;
-          const write = await session.client.call('updateChannel', {
-            body: { id: first.id, status },
-          });
-          showWrite(session, write, `is ${STATUS[write.status]}`);
-        }),
-      );
+      .action(onGateway(io, (session, given) => switchThem(session, given, enabled)));
+    if (!enabled) command.option('-y, --yes', 'do not ask, even if models go dark');
   }
 
-  channels
-    .command('retag')
+  withDryRun(channels.command('retag'))
     .description('give channels another tag, all in one write')
     .argument('<channel...>', CHANNEL_ARGUMENT)
     .requiredOption('--tag <tag>', 'the tag; none: no tag')
     .action(
       onGateway(io, async (session, command) => {
-        await retag(session, await resolveChannels(session, command.args), command);
+        const found = await resolveChannels(session, command.args);
+        const { tag } = command.opts<{ tag: string }>();
+        if (!showDryRun(session, command, `given the tag "${tag}"`, found)) {
+          await retag(session, found, command);
+        }
       }),
     );
 
@@ -161,6 +152,24 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .action(withoutStore(io, (session, { args: [id] }) => showProviders(session, id)));
 }
 
+async function switchThem(session: Session, command: Command, enabled: boolean): Promise<void> {
+  const found = await resolveChannels(session, command.args);
+  const ids = new Set(found.map(({ id }) => id));
+  const models = enabled ? [] : await session.client.call('listChannelModels');
+  const { dark } = dependsOnChannels(ids, models);
+  if (showDryRun(session, command, enabled ? 'switched on' : 'switched off', found, dark)) return;
+  await agreeToDark(session, dark, command.opts<{ yes?: true }>().yes);
+  const [first, ...others] = found;
+  if (first === undefined) return;
+  if (others.length > 0) {
+    await switchAll(session, found, enabled);
+    return;
+  }
+  const status = enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED;
+  const write = await session.client.call('updateChannel', { body: { id: first.id, status } });
+  showWrite(session, write, `is ${STATUS[write.status]}`);
+}
+
 async function create(session: Session, command: Command): Promise<void> {
   const options = command.opts<CreateOptions>();
   const provider = findProvider(options.provider);
@@ -205,7 +214,9 @@ async function update(session: Session, command: Command): Promise<void> {
 async function remove(session: Session, command: Command): Promise<void> {
   const { yes } = command.opts<{ yes?: true }>();
   const { id, name, provider } = await resolveChannel(session, command.args[0]);
-  const what = `Channel ${id} "${name}" (${provider}) will be deleted for good, with its credentials.`;
+  const { dark } = dependsOnPresence(new Set([id]), await session.client.call('listChannelModels'));
+  const after = dark.length === 0 ? '' : ` ${darkText(dark, 'will go')}`;
+  const what = `Channel ${id} "${name}" (${provider}) will be deleted for good, with its credentials.${after}`;
   await confirm(session, what, yes);
   const write = await session.client.call('deleteChannel', { params: { id } });
   session.show(

@@ -1,9 +1,12 @@
 import { Option, type Command } from 'commander';
 import { NEVER_EXPIRES } from '../core/token.js';
-import { listPart, type ItemOf } from '../client/client.js';
+import { present } from '../core/records.js';
+import { listPart, type Client, type ItemOf } from '../client/client.js';
 import { CODE_STATUS_NUMBERS, STATUS_NAMES } from '../shapes/code.js';
 import { UsageError } from './errors.js';
+import { isDryRun, withDryRun } from './consequences.js';
 import { asList, type Columns } from './listing.js';
+import { isId, SOME, theOnly } from './named.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, moment } from './text.js';
 import { expiry, pageOf, units, wholeNumber, withPage, type PageOptions } from './values.js';
@@ -22,6 +25,7 @@ interface ListOptions extends PageOptions {
   readonly status?: keyof typeof CODE_STATUS_NUMBERS;
 }
 
+const CODE_ARGUMENT = 'its id, or its name if no other code has it';
 const STATUSES = Object.values(STATUS_NAMES);
 
 const COLUMNS = {
@@ -78,8 +82,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     .description('sum up codes by batch, newest first')
     .action(onGateway(io, listBatches));
 
-  codes
-    .command('disable-batch')
+  withDryRun(codes.command('disable-batch'))
     .description('refuse to redeem what is left of a batch')
     .addOption(new Option('--batch <id>', 'its id').conflicts('name'))
     .option('--name <name>', 'or the name of its codes')
@@ -92,10 +95,11 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     codes
       .command(verb)
       .description(enabled ? 'allow a code to be redeemed' : 'refuse to redeem a code')
-      .argument('<id>', 'of the code', wholeNumber)
+      .argument('<code>', CODE_ARGUMENT)
       .action(
-        onGateway(io, async ({ client, show }, { processedArgs: [id] }) => {
-          const body = { id: id as number, status: enabled ? (1 as const) : (2 as const) };
+        onGateway(io, async ({ client, show }, { args: [given] }) => {
+          const { id } = await resolveCode(client, given);
+          const body = { id, status: enabled ? (1 as const) : (2 as const) };
           const code = await client.call('updateRedemptionCode', { body });
           show(code, `Code ${code.id} "${code.name}" is ${STATUS_NAMES[code.status]}.`);
         }),
@@ -105,14 +109,12 @@ export function addCodeCommands(program: Command, io: CliIo): void {
   codes
     .command('delete')
     .description('delete a code for good')
-    .argument('<id>', 'of the code', wholeNumber)
+    .argument('<code>', CODE_ARGUMENT)
     .option('-y, --yes', 'do not ask for confirmation')
     .action(
       onGateway(io, async (session, command) => {
         const { yes } = command.opts<{ yes?: true }>();
-        const code = await session.client.call('getRedemptionCode', {
-          params: { id: command.processedArgs[0] as number },
-        });
+        const code = await resolveCode(session.client, command.args[0]);
         const { id, name, status } = code;
         const what = `Code ${id} "${name}" (${STATUS_NAMES[status]}, ${amount(code.quota)}) will be deleted for good.`;
         await confirm(session, what, yes);
@@ -121,13 +123,16 @@ export function addCodeCommands(program: Command, io: CliIo): void {
       }),
     );
 
-  codes
-    .command('prune')
+  withDryRun(codes.command('prune'))
     .description('delete the codes that are used, disabled or expired')
     .option('-y, --yes', 'do not ask for confirmation')
     .action(
       onGateway(io, async (session, command) => {
         const { yes } = command.opts<{ yes?: true }>();
+        if (isDryRun(command)) {
+          await showPruned(session);
+          return;
+        }
         const what = 'All codes that are used, disabled or expired will be deleted for good.';
         await confirm(session, what, yes);
         const deleted = await session.client.call('deleteInvalidRedemptionCodes');
@@ -158,10 +163,50 @@ async function listBatches({ client, list }: Session): Promise<void> {
   });
 }
 
-async function disableBatch({ client, show }: Session, command: Command): Promise<void> {
+async function resolveCode(client: Client, given = ''): Promise<ItemOf<'searchRedemptionCodes'>> {
+  if (isId(given)) return client.call('getRedemptionCode', { params: { id: Number(given) } });
+  const { items } = await listPart(client, 'searchRedemptionCodes', { name: given }, SOME);
+  return theOnly('code', given, items, async () => {
+    const all = await listPart(client, 'searchRedemptionCodes', {}, SOME);
+    return all.items.map(({ name }) => name);
+  });
+}
+
+/** Shows how many codes can no longer be redeemed. */
+async function showPruned(session: Session): Promise<void> {
+  const all = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
+  const { items } = await listPart(session.client, 'searchRedemptionCodes', {}, all);
+  const nowS = session.io.now() / 1_000;
+  const over = items.filter(
+    ({ status, expired_time: end }) =>
+      status !== CODE_STATUS_NUMBERS.enabled || (end !== 0 && end <= nowS),
+  );
+  showCount(session, over.length, 'deleted');
+}
+
+function showCount({ show, client }: Session, count: number, what: string): void {
+  // Those of makers whose role is not below one's own stay; the operator of the store has them all.
+  const most = client.isOperator ? '' : ' at most';
+  show(
+    { dry_run: true, codes: count },
+    `${counted(count, 'code')} would be ${what}${most}. Nothing was changed.`,
+  );
+}
+
+async function disableBatch(session: Session, command: Command): Promise<void> {
+  const { client, show } = session;
   const { batch, name } = command.opts<{ batch?: string; name?: string }>();
   const of = batch === undefined ? { name: name ?? '' } : { batch_id: batch };
   if ('name' in of && of.name === '') throw new UsageError('Give --batch or --name.');
+  if (isDryRun(command)) {
+    const query = { ...present({ name, batch_id: batch }), status: CODE_STATUS_NUMBERS.enabled };
+    const { total } = await listPart(client, 'searchRedemptionCodes', query, {
+      offset: 0,
+      limit: 1,
+    });
+    showCount(session, total, 'disabled');
+    return;
+  }
   const disabled = await client.call('disableRedemptionBatch', { body: of });
   show({ disabled }, `${counted(disabled, 'code')} disabled.`);
 }

@@ -4,10 +4,11 @@ import type { Command } from 'commander';
 import { documentsOfFile, textOfBytes, textOfDocuments } from '../core/documents-in.js';
 import type { ExampleContent } from '../shapes/example.js';
 import { UsageError } from './errors.js';
-import type { ItemOf } from '../client/client.js';
+import { isId, theOnly } from './named.js';
+import type { Client, ItemOf } from '../client/client.js';
 import { asList, type Columns } from './listing.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
-import { listOrNone, wholeNumber } from './values.js';
+import { listOrNone } from './values.js';
 
 const COLUMNS = {
   id: ({ id }) => id,
@@ -27,10 +28,10 @@ export function addExampleCommands(program: Command, io: CliIo): void {
   examples
     .command('show')
     .description('print what is in one, as the playground reads it from a file')
-    .argument('<id>', 'its id', wholeNumber)
+    .argument('<example>', 'its id or name')
     .action(
-      onGateway(io, async ({ client, show }, { processedArgs }) => {
-        const params = { id: Number(processedArgs[0]) };
+      onGateway(io, async ({ client, show }, { args: [given] }) => {
+        const params = { id: await resolveExample(client, given) };
         const { content, ...example } = await client.call('getExample', { params });
         show({ ...example, content }, JSON.stringify(content, null, 2));
       }),
@@ -54,9 +55,17 @@ export function addExampleCommands(program: Command, io: CliIo): void {
   examples
     .command('delete')
     .description('delete one: your own or, as an admin, one that others share')
-    .argument('<id>', 'its id', wholeNumber)
+    .argument('<example>', 'its id or name')
     .option('-y, --yes', 'do not ask for confirmation')
     .action(onGateway(io, remove));
+}
+
+async function resolveExample(client: Client, given = ''): Promise<number> {
+  if (isId(given)) return Number(given);
+  const all = await client.call('listExamples');
+  const found = all.filter(({ name }) => name === given);
+  const known = (): Promise<string[]> => Promise.resolve(all.map(({ name }) => name));
+  return (await theOnly('example', given, found, known)).id;
 }
 
 async function listAll({ client, list }: Session): Promise<void> {
@@ -148,7 +157,7 @@ function membersOf(text: string): Readonly<Record<string, unknown>> {
 
 async function remove(session: Session, command: Command): Promise<void> {
   const { yes } = command.opts<{ yes?: true }>();
-  const id = Number(command.processedArgs[0]);
+  const id = await resolveExample(session.client, command.args[0]);
   const { name } = await session.client.call('getExample', { params: { id } });
   await confirm(session, `Example ${id} "${name}" will be deleted for good.`, yes);
   await session.client.call('deleteExample', { params: { id } });

@@ -12,7 +12,7 @@ interface Asking {
 
 const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 /** Of a long list, near names are looked for among so many. */
-const SOME = { offset: 0, limit: 1_000 };
+export const SOME = { offset: 0, limit: 1_000 };
 
 /** The only one that has the name; if none has, the error says which name is near. */
 export async function theOnly<T extends { readonly id: number }>(
@@ -93,7 +93,8 @@ export async function idOfChannel(client: Client, given: string): Promise<number
   return isId(given) ? Number(given) : (await resolveChannel({ client }, given)).id;
 }
 
-function isId(text: string): boolean {
+/** Whether a text is an id rather than a name. */
+export function isId(text: string): boolean {
   return /^\d{1,15}$/.test(text);
 }
 

@@ -206,4 +206,50 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(new Set(lines()).size).toBe(131);
     expect(lines()).toHaveLength(131);
   });
+
+  it('a person is asked before models go dark, and a script is warned', async () => {
+    const disable = [...way(), 'tags', 'disable', 'spare'];
+    const dark = 'go dark (requests get 503): other.';
+
+    const dry = await run([...disable, '--dry-run']);
+    const asked: string[] = [];
+    const refused = await run(disable, {
+      ask: (question) => {
+        asked.push(question);
+        return Promise.resolve('n');
+      },
+    });
+    const before = await run([...way(), 'tags', 'list', '--fields', 'tag,switch', '--csv']);
+    const scripted = await run(disable);
+
+    expect(dry).toMatchObject({ code: 0, out: expect.stringContaining('would go dark') });
+    expect(asked).toEqual([expect.stringContaining(dark)]);
+    expect(refused).toMatchObject({ code: 1, error: 'Nothing was done.\n' });
+    expect(before.out).toContain('spare,on\r\n');
+    expect(scripted).toMatchObject({ code: 0, error: `1 model ${dark}\n` });
+    expect((await run([...way(), 'tags', 'enable', 'spare', '-n'])).out).toContain(
+      '1 channel would',
+    );
+    expect((await run([...way(), 'tags', 'enable', 'spare'])).out).toContain('is switched on');
+    expect((await run([...way(), 'channels', 'disable', 'house', 'spare', '-n'])).out).toMatch(
+      /2 channels would be switched off:\n.*house\n.*spare\n2 models would go dark/,
+    );
+  });
+
+  it('codes are named, counted and then changed', async () => {
+    const name = `gift ${round}`;
+    await run([...way(), 'codes', 'create', '--quota', '1', '--count', '2', '--name', name]);
+    await run([...way(), 'codes', 'create', '--quota', '1', '--name', `${name} more`]);
+
+    expect((await run([...way(), 'codes', 'disable', name])).error).toContain('There are 2 codes');
+    expect((await run([...way(), 'codes', 'disable', `${name} mor`])).error).toContain(
+      `Did you mean "${name} more"?`,
+    );
+    expect((await run([...way(), 'codes', 'disable-batch', '--name', name, '-n'])).out).toContain(
+      '2 codes would be disabled',
+    );
+    expect((await run([...way(), 'codes', 'disable', `${name} more`])).code).toBe(0);
+    expect((await run([...way(), 'codes', 'prune', '-n'])).out).toMatch(/^1 code would be deleted/);
+    expect((await run([...way(), 'codes', 'prune', '--yes'])).out).toContain('1 code deleted');
+  });
 });
