@@ -38,6 +38,8 @@ it('the first start of a container prints neither password nor key, and says how
   await redis.stop();
 
   expect([key, total]).toEqual([undefined, 0]);
-  expect(printed.join('')).toMatch(/users update root --password -\n.*keys create --name my-app --quota 5usd\n/);
+  expect(printed.join('')).toMatch(
+    /users update root --password -\n.*keys create --name my-app --quota 5usd\n/,
+  );
   expect(printed.join('')).not.toMatch(/sk-|password: \w{24}/);
 });
