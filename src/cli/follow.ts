@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { GatewayUnreachableError } from '../client/api-client.js';
 import { PAGE_SIZE } from '../client/client.js';
+import { isRecord } from '../core/records.js';
 import type { ListedRequestWire } from '../shapes/request.js';
 import type { Columns } from './listing.js';
 import type { Session } from './session.js';
@@ -36,11 +37,7 @@ export async function follow(
   const older = newest.filter((entry) => !seen.has(keyOf(entry))).toReversed();
   print([...older, ...latest].slice(-limit));
   let isDown = false;
-  for (let look = 1; !interrupted.aborted; look += 1) {
-    await setTimeout(POLL_MS, undefined, { signal: interrupted }).catch((error: unknown) => {
-      if (!interrupted.aborted) throw error;
-    });
-    if (interrupted.aborted) return;
+  for (let look = 1; await pause(interrupted); look += 1) {
     try {
       const fresh = await lookFor(seen, sinceSeconds - LATE_S, look % FULL_LOOK === 0, readPage);
       print(fresh);
@@ -54,6 +51,17 @@ export async function follow(
       look = -1;
     }
     for (const [key, at] of seen) if (at < sinceSeconds - 2 * LATE_S) seen.delete(key);
+  }
+}
+
+/** Waits before the next look; resolves to whether there is one. */
+async function pause(interrupted: AbortSignal): Promise<boolean> {
+  if (interrupted.aborted) return false;
+  try {
+    return await setTimeout(POLL_MS, true, { signal: interrupted });
+  } catch (error) {
+    if (isAbort(error)) return false;
+    throw error;
   }
 }
 
@@ -94,4 +102,8 @@ function isOutage(error: unknown): error is Error {
     error instanceof GatewayUnreachableError ||
     (error instanceof Error && error.name === 'StoreUnavailableError')
   );
+}
+
+function isAbort(error: unknown): boolean {
+  return isRecord(error) && error.name === 'AbortError';
 }

@@ -105,7 +105,7 @@ export function listing(io: Screen, { json, csv, fields }: ListingOptions) {
 /** Prints rows as they come, one line each; JSON has one object a line. */
 export function streaming(io: Screen, { json, csv, fields }: ListingOptions) {
   return <T extends object>(columns: Columns<T>): ((rows: readonly T[]) => void) => {
-    const names = fields === undefined ? Object.keys(columns) : fields;
+    const names = fields ?? Object.keys(columns);
     if (json !== true) checked(names, Object.keys(columns));
     const cells = (row: T): (string | number | null)[] =>
       names.map((name) => plain(columns[name]?.(row) ?? null));
@@ -161,7 +161,7 @@ function withFields(json: object, name: string, fields: readonly string[] | unde
 function plain(cell: Cell): string | number | null {
   if (cell === null || typeof cell !== 'object') return cell;
   if ('units' in cell) return cell.units;
-  return cell.none === undefined ? moment(cell.at) : cell.none;
+  return cell.none ?? moment(cell.at);
 }
 
 /** A table as scripts have always read it, and on a terminal one that fits. */
