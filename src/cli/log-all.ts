@@ -16,7 +16,7 @@ interface AllOptions extends FilterOptions {
   readonly before?: string;
 }
 
-export const REQUESTS = {
+const REQUESTS = {
   time: ({ created_at: at }) => ({ at }),
   request: ({ request_id: id }) => id,
   key: ({ token_id: id, token_name: name }) => (id === null ? null : `${id} ${name ?? ''}`),

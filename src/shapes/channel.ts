@@ -88,7 +88,7 @@ export const CHANNEL_SORTS: Readonly<Record<ChannelOrder, ChannelOrder>> = {
 };
 
 /** Why a channel may take no traffic. */
-export const REASONS = [
+const REASONS = [
   ...(['disabled', 'auto_disabled', 'tag_disabled', 'credentials_locked', 'unusable'] as const),
 ] as const;
 export const BECAUSE = choice(...REASONS);
