@@ -53,12 +53,12 @@ export function openBody(
 }
 
 function* opening(bytes: Buffer, lists: readonly ListPlace[], most: number): Paced<OpenBody> {
-  const isText = yield* judging(bytes);
+  const isText = bytes.length <= STEP_BYTES ? isUtf8(bytes) : yield* judging(bytes);
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const body = hasMark ? bytes.subarray(3) : bytes;
   const walk = new Walk(body, lists, most);
   if (!isText) return new OpenBody(body, isText, walk, most);
-  yield* walk.walking();
+  while (!walk.go(STEP_BYTES)) yield;
   // It stops at invalid JSON and at rare elements of a list: a large one is not parsed to find out which.
   const isOdd = !walk.isValid && body.length > MOST_PARSED_BYTES;
   return new OpenBody(body, isText, isOdd ? yield* new Walk(body).walking() : walk, most);
@@ -162,17 +162,22 @@ export class OpenBody {
   documents(wanted: Wanted): Documents | undefined | Promise<Documents | undefined> {
     const { list } = this.#walk;
     if (list === undefined) return undefined;
-    return worked(this.#finding(list, wanted), this.bytes.length);
-  }
-
-  *#finding(list: FoundList, wanted: Wanted): Paced<Documents | undefined> {
-    const { elements, images = 'none' } = wanted;
+    const { elements } = wanted;
     if (elements === 'strings' && list.hasObjects) return undefined;
     if (elements === 'objects' && hasStrings(this.bytes, list)) return undefined;
     const fields = list.hasObjects ? wanted.fields : undefined;
     const isPlain = !list.lacksTexts && !list.hasImages && list.place.fields === undefined;
     const isText = fields?.length === 1 && fields[0] === (list.place.text ?? 'text');
     if (isPlain && (fields === undefined || isText)) return this.#sent(list, wanted);
+    return worked(this.#finding(list, fields, wanted), this.bytes.length);
+  }
+
+  *#finding(
+    list: FoundList,
+    fields: readonly string[] | undefined,
+    wanted: Wanted,
+  ): Paced<Documents | undefined> {
+    const { images = 'none' } = wanted;
     if (fields !== undefined) return yield* this.#byFields(list, fields, wanted);
     if (images === 'none' || !list.hasImages) return undefined;
     if (images === 'beside' && list.lacksTexts) return undefined;
@@ -186,11 +191,9 @@ export class OpenBody {
     if (areTextsAlone) {
       return new Listed({ bytes: ranked, rows: textsAlone(rows), blanks });
     }
-    const whole = [start, end] as const;
-    return new Listed({
-      ...{ bytes: this.bytes, ranked, rows, blanks, sourcesAt: whole },
-      textsAt: hasObjects ? undefined : whole,
-    });
+    const sourcesAt = [start, end] as const;
+    const textsAt = hasObjects ? undefined : sourcesAt;
+    return new Listed({ bytes: this.bytes, ranked, rows, blanks, sourcesAt, textsAt });
   }
 
   *#byFields(

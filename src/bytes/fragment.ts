@@ -44,7 +44,8 @@ export class JsonFragment {
       *copying(target, start) {
         let at = start;
         for (const fragment of fragments) {
-          yield* fragment.copying(target, at);
+          if (fragment.size <= STEP_BYTES) fragment.copyTo(target, at);
+          else yield* fragment.copying(target, at);
           at += fragment.size;
         }
       },
@@ -70,7 +71,7 @@ export class JsonFragment {
     if (lying !== undefined) return lying;
     if (this.text !== undefined) return Buffer.from(this.text);
     const whole = Buffer.allocUnsafe(this.size);
-    atOnce(this.copying(whole, 0));
+    this.copyTo(whole, 0);
     if (this.#around === undefined) this.#bytes = whole;
     return whole;
   }
@@ -82,7 +83,14 @@ export class JsonFragment {
     return [Buffer.from(before), this.#bytes, Buffer.from(after)];
   }
 
-  /** Writes it to `target` from `at` on. */
+  /** Writes it to `target` from `at` on, at once. */
+  copyTo(target: Buffer, at: number): void {
+    if (this.text !== undefined) target.write(this.text, at);
+    else if (this.lying !== undefined) this.lying.copy(target, at);
+    else if (this.#pieces !== undefined) atOnce(this.#pieces.copying(target, at));
+  }
+
+  /** The same, a step at a time. */
   *copying(target: Buffer, at: number): Paced {
     if (this.text !== undefined) {
       target.write(this.text, at);

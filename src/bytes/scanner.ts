@@ -404,6 +404,23 @@ export class Walk {
   }
 }
 
+/** Short arrays lie side by side in one that is let go when it is full: memory of its own for each costs more than a walk. */
+const SLAB_NUMBERS = 8_192;
+const MOST_OF_SLAB = 1_024;
+let slab = new Uint32Array(SLAB_NUMBERS);
+let used = 0;
+
+/** Room for so many numbers, which are 0. */
+function numbersFor(count: number): Uint32Array {
+  if (count > MOST_OF_SLAB) return new Uint32Array(count);
+  if (used + count > SLAB_NUMBERS) {
+    slab = new Uint32Array(SLAB_NUMBERS);
+    used = 0;
+  }
+  used += count;
+  return slab.subarray(used - count, used);
+}
+
 /** Numbers that come a few thousand at a time. */
 class Numbers {
   #all: Uint32Array = NOTHING;
@@ -412,7 +429,7 @@ class Numbers {
   add(more: Uint32Array, isAll: boolean): void {
     const count = this.count + more.length;
     if (count > this.#all.length) {
-      const grown = new Uint32Array(isAll ? count : Math.max(count, 2 * this.count));
+      const grown = numbersFor(isAll ? count : Math.max(count, 2 * this.count));
       grown.set(this.all());
       this.#all = grown;
     }

@@ -1,5 +1,5 @@
 import { JsonFragment, type JsonBody } from './fragment.js';
-import { worked, type Paced } from './pace.js';
+import { AT_ONCE_BYTES, worked, type Paced } from './pace.js';
 
 /** Shorter fragments are sooner copied than sent by themselves. */
 const LEAST_ENCLOSED_BYTES = 8_192;
@@ -29,7 +29,8 @@ export function writeJson(body: JsonBody): JsonFragment | Promise<JsonFragment> 
 type Part = string | JsonFragment;
 
 function joined(fragment: JsonFragment): JsonFragment | Promise<JsonFragment> {
-  return worked(joining(fragment), fragment.size);
+  if (fragment.size > AT_ONCE_BYTES) return worked(joining(fragment), fragment.size);
+  return new JsonFragment(fragment.bytes);
 }
 
 function* joining(fragment: JsonFragment): Paced<JsonFragment> {
