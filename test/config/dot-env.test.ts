@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { withDotEnv } from '../../src/config/dot-env.js';
-
-const TSX = import.meta.resolve('tsx');
+import { build } from '../system/fleet.js';
 
 let folder = '';
 
@@ -88,13 +87,15 @@ describe('the file .env', () => {
 });
 
 describe.each([
-  ['the gateway', ['src/main.ts', '--print-config']],
-  ['a command', ['src/cli.ts', 'config', 'print']],
+  ['the gateway', ['dist/main.js', '--print-config']],
+  ['a command', ['dist/cli.js', 'config', 'print']],
 ])('%s, started as people start it', (_, [program = '', ...args]) => {
+  beforeAll(build);
+
   function start(env: Readonly<Record<string, string>> = {}): ReturnType<typeof spawnSync> {
-    return spawnSync(process.execPath, ['--import', TSX, resolve(program), ...args], {
+    return spawnSync(process.execPath, [resolve(program), ...args], {
       cwd: folder,
-      env: { PATH: process.env.PATH, TSX_TSCONFIG_PATH: resolve('tsconfig.json'), ...env },
+      env: { PATH: process.env.PATH, ...env },
       encoding: 'utf8',
     });
   }

@@ -6,6 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Redis } from 'ioredis';
+import { nextLookMs } from './until.js';
 
 /** A server of our own, with a folder that outlives `kill` and is removed by `stop`. */
 export interface RedisServer {
@@ -166,10 +167,11 @@ export async function eventually(
   isSo: () => Promise<boolean>,
   timeoutMs = START_TIMEOUT_MS,
 ): Promise<void> {
-  const giveUpAt = Date.now() + timeoutMs;
+  const beganMs = Date.now();
   while (!(await isSo())) {
-    if (Date.now() > giveUpAt) throw new Error(`Not in ${timeoutMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    const waitedMs = Date.now() - beganMs;
+    if (waitedMs > timeoutMs) throw new Error(`Not in ${timeoutMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, nextLookMs(waitedMs)));
   }
 }
 

@@ -19,6 +19,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { Credential, Store } from '../../src/store/store.js';
 import { admitRequest, createToken, newChannel, sha256, VAULT } from '../store/contract/harness.js';
 import { PATIENT, startRedis } from '../support/redis-server.js';
+import { build } from './fleet.js';
 
 /** The commands as the manual has them, by the comment that they begin with. */
 function commands(name: string): string {
@@ -29,11 +30,11 @@ function commands(name: string): string {
 }
 
 async function runCommands(name: string, env: Readonly<Record<string, string>>): Promise<void> {
-  // From the sources: whoever calls it has a build, which a test would wait for.
-  const sources = `${process.execPath} --import tsx src`;
+  build();
+  const built = `${process.execPath} dist`;
   const program = commands(name)
-    .replace('npm run --silent backup --', `${sources}/process/backup.ts`)
-    .replace('npm run --silent cli --', `${sources}/cli.ts`);
+    .replace('npm run --silent backup --', `${built}/process/backup.js`)
+    .replace('npm run --silent cli --', `${built}/cli.js`);
   await promisify(execFile)('sh', ['-eu', '-c', program], {
     env: { ENV_FILE: '', PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     timeout: 300_000,

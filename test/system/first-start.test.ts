@@ -6,7 +6,10 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
+import { build } from './fleet.js';
+
+beforeAll(build);
 
 it.each(['1', '2'])(
   'has made the root account, and shown its password, before it listens: %s process(es)',
@@ -25,7 +28,7 @@ it.each(['1', '2'])(
       PORT: String((taken.address() as AddressInfo).port),
     };
 
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], { env });
+    const child = spawn(process.execPath, ['dist/main.js'], { env });
     const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
     const status = child.exitCode;
     taken.close();

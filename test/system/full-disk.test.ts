@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '../support/until.js';
 import {
   makeHome,
-  runCli,
+  runCliHere,
   startProcess,
   type GatewayProcess,
   type Home,
@@ -46,11 +46,11 @@ describe('a gateway on the embedded store', () => {
     }
     const gateway = await startProcess(home);
     try {
-      const made = await runCli(home, ['keys', 'create', '--quota', '1000000']);
+      const made = await runCliHere(home, ['keys', 'create', '--quota', '1000000']);
       const { key, id } = made as { key: string; id: number };
       expect((await gateway.post(key, rerankBody('m'))).status).toBe(200);
       const record = async (): Promise<KeyRecord> =>
-        (await runCli(home, ['keys', 'show', String(id)])) as KeyRecord;
+        (await runCliHere(home, ['keys', 'show', String(id)])) as KeyRecord;
       await until('it is charged', async () => (await record()).used_quota > 0);
       const { remain_quota: before } = await record();
 

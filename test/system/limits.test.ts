@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { closedGate, type Gate } from '../support/closed-gate.js';
 import { eventually } from '../support/redis-server.js';
 import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
-import { makeHome, runCli, startProcess, type GatewayProcess, type Home } from './fleet.js';
+import { makeHome, runCliHere, startProcess, type GatewayProcess, type Home } from './fleet.js';
 import { rerankBody } from './upstreams.js';
 import { until } from '../support/until.js';
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
     channels: [onlyChannel(upstream.url)],
   });
   gateway = await startProcess(home);
-  ({ key } = (await runCli(home, ['keys', 'create', '--unlimited'])) as { key: string });
+  ({ key } = (await runCliHere(home, ['keys', 'create', '--unlimited'])) as { key: string });
 }, 60_000);
 
 afterAll(async () => {

@@ -3,15 +3,17 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { build, PROGRAM } from './fleet.js';
 
-const PROGRAM = [process.execPath, '--import', 'tsx', 'src/main.ts'];
 const hasTerminal = spawnSync('script', ['--version']).status === 0;
 const onTerminal = hasTerminal ? it : it.skip;
 
 describe('the log of a start', () => {
   let folder = '';
   let child: ChildProcess | undefined;
+
+  beforeAll(build);
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'rerank-log-'));

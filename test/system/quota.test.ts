@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { closedGate } from '../support/closed-gate.js';
 import { eventually } from '../support/redis-server.js';
@@ -160,6 +161,7 @@ describe('a gateway that is killed in the middle of requests', () => {
         const { status, body } = await survivor.post(key, rerankBody('m'));
         if (status === 200) return Date.now();
         expect(body.error.code).toBe(refusal);
+        await wait(50);
       }
     };
     const backMs = await Promise.all([
