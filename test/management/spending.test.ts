@@ -108,7 +108,8 @@ describe.each(['SQLite', 'Redis'])('what was spent, on %s,', (kind) => {
     await close();
   });
 
-  it.each(ZONES)(
+  // How rows are added up is the same on each store: one reads them for all zones, the other for a third.
+  it.each(ZONES.filter((_, index) => kind === 'SQLite' || index % 3 === 2))(
     'adds up to the unit for each month and day of %s',
     async (zone) => {
       let whole = 0;

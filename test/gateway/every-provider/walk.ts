@@ -120,6 +120,7 @@ function walkProvider(id: string, provider: HttpProvider | ComposedProvider): vo
 
   it('keeps to top_n', async () => {
     expect(order(await ask('plain', { top_n: 1 }))).toEqual([1]);
+    if (!hasOwnWriting(id)) return;
     expect(order(await ask('plain', { top_n: 2 }))).toEqual([1, 0]);
     expect(order(await ask('plain', { top_n: 99 }))).toEqual(RIGHT_ORDER);
   });
