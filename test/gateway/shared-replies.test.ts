@@ -63,6 +63,24 @@ describe('rankings that nodes keep for each other', () => {
     expect(asked).toBe(2);
   });
 
+  it('are kept as long as the store takes them, and not while a hundred of them wait', async () => {
+    const waiting: (() => void)[] = [];
+    const { replies } = setUp({
+      keepReply: () => new Promise((resolve) => waiting.push(resolve)),
+    });
+    const keep = (times: number): void => {
+      for (let at = 0; at < times; at += 1) replies.keep('name', ranking(offer(1)), 1);
+    };
+
+    keep(101);
+    expect(waiting).toHaveLength(100);
+    for (const end of waiting) end();
+    await new Promise((resolve) => setImmediate(resolve));
+    keep(2);
+
+    expect(waiting).toHaveLength(102);
+  });
+
   it('are not read where another release has written them', async () => {
     const { replies } = setUp({
       findReply: () => Promise.resolve({ text: '{"version":2}', leftMs: 9 }),

@@ -125,6 +125,18 @@ describe('reading a body', () => {
     expect(bytes.toString()).toBe(new TextDecoder(charset).decode(encoded));
   });
 
+  it('takes the names of a type and a charset in any case, and in quotes', async () => {
+    const req = new IncomingMessage(new Socket());
+    req.headers = { 'content-type': 'Application/JSON; Charset="ISO-8859-1"' };
+    req.push(Buffer.from('"caf\xe9"', 'latin1'));
+    req.push(null);
+    const load = new Load(1, LIMIT);
+
+    const body = await readJsonBody(req, LIMIT, load, load.enter(0, LIMIT));
+
+    expect(body.toString()).toBe('"café"');
+  });
+
   it('refuses a large body that ends within a character of its charset', async () => {
     const encoded = Buffer.from(JSON.stringify('x'.repeat(400_000)), 'utf16le').subarray(0, -1);
 

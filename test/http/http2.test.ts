@@ -464,6 +464,28 @@ describe('HTTP/2 connections', () => {
     expect((await post(client(), REQUEST)).status).toBe(200);
   });
 
+  it('may take requests back for as long as they live, if they take their time', async () => {
+    await start();
+    const { socket, text } = await open(PREFACE + SETTINGS);
+    let id = -1;
+    const takeBack = (count: number): void => {
+      const resets = Array.from({ length: count }, () => {
+        id += 2;
+        return frame(1, 5, id, HEADERS) + frame(3, 0, id, '\0\0\0\x08');
+      });
+      socket.write(resets.join(''), 'latin1');
+    };
+
+    takeBack(840);
+    // By then a hundred of them are forgiven, whenever the seconds begin.
+    await new Promise((resolve) => setTimeout(resolve, 4_100));
+    takeBack(140);
+    socket.write(frame(1, 5, id + 2, HEADERS), 'latin1');
+
+    await until('the last request is answered', () => text().includes('not_found'));
+    expect(text()).not.toContain('\0\0\x08\x07\0\0\0\0\0');
+  });
+
   it('are gone within a second of being told that they take back too much', async () => {
     await start();
     const { socket, text } = await open(PREFACE + SETTINGS);

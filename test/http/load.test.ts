@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Load } from '../../src/http/load.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
@@ -70,6 +72,39 @@ describe('the load', () => {
     expect(load.own(load.enter(0, 60), 'one', 50, 60)).toBe(1);
     const last = load.enter(0, 60);
     expect([load.charge(last, 100), load.charge(last, 1)]).toEqual([true, false]);
+  });
+
+  it('counts what a place has already as the bytes of each further owner', () => {
+    const load = new Load(4, 100, 0.5, 60);
+    const place = load.enter(0, 60);
+    load.charge(place, 60);
+
+    load.own(place, 'one', 0, 60);
+
+    const next = load.enter(0, 60);
+    expect(() => load.own(next, 'one', 1, 60)).toThrow(/^This caller/);
+    load.leave(place);
+    load.leave(next);
+    expect(load.own(load.enter(0, 60), 'one', 60, 60)).toBe(1);
+  });
+
+  it('remembers nothing of callers that have left', () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const load = new Load(1, 100);
+    const count = 50_000;
+    collectGarbage();
+    const { heapUsed } = process.memoryUsage();
+
+    for (let caller = 0; caller < count; caller += 1) {
+      const place = load.enter(0, 60);
+      load.own(place, `2001:db8:${caller}::/64`, 0, 60);
+      load.leave(place);
+    }
+
+    collectGarbage();
+    expect(process.memoryUsage().heapUsed - heapUsed).toBeLessThan(50 * count);
+    expect(load.requests).toBe(0);
   });
 
   it('tells nobody to come back with a body that is never accepted', () => {

@@ -109,6 +109,18 @@ describe('a hedged attempt', () => {
     expect(heard).toEqual(['2 ranked', '1 overtaken']);
   });
 
+  it('says of no channel that it was overtaken where the first one is the first to answer', async () => {
+    const { calls, turn, begun, heard } = setUp(1);
+    const answering = turn(job());
+    await begun(2);
+
+    calls[0]?.answer(ranked(offer(1)));
+    await answering;
+
+    expect(calls[1]?.ends).toEqual(['lost']);
+    expect(heard).toEqual(['1 ranked']);
+  });
+
   it('waits for the other if one fails', async () => {
     const { calls, turn, begun, heard } = setUp(1);
     const answering = turn(job());

@@ -134,6 +134,19 @@ describe('ConnectionPool', () => {
     expect(await portOfNext(made)).toBe(made.ports.at(-2));
   });
 
+  it('uses none again, however soon, after the server has closed one within milliseconds of its reply', async () => {
+    let nowMs = 0;
+    const made = await pool(() => nowMs);
+    await portOfNext(made);
+    nowMs = 10;
+    await made.endOf(0);
+
+    const second = await portOfNext(made);
+    nowMs += 1;
+
+    expect(await portOfNext(made)).not.toBe(second);
+  });
+
   it('uses each once where the server closes each after its reply', async () => {
     const made = await pool(() => 0);
     for (let at = 0; at < 5; at += 1) {
