@@ -45,6 +45,11 @@ const NO_USE: TableUse = {
 
 /** Version checks per staleness bound: the safety net below the change messages. */
 const CHECKS_PER_BOUND = 3;
+/**
+ * How often one caller asks again where an answer came too late: a node that begins to serve hundreds of callers at once may hear
+ * it late although the store was quick.
+ */
+const MOST_CHECKS = 3;
 /** A node that has not reported for this many bounds is gone. */
 const NODE_TTL_BOUNDS = 5;
 
@@ -54,7 +59,7 @@ const TOO_SLOW = new Error('the store answers more slowly than gateway.staleness
  * The channels of this node, in memory. They are refreshed at once on a message from the store, and by a check that does not
  * depend on messages. An attempt that begins while the check is overdue waits for it, so nothing is ever sent on knowledge
  * older than the bound. A check is one question to the store, which notes what this node has in force and answers with what
- * is new. Checks follow one another, and a caller waits for the current one and the next at most.
+ * is new. Checks follow one another, and a caller waits for the current one and the next, or a few more if their answers come too late.
  */
 export class ChannelTable implements Freshness {
   readonly #deps: ChannelTableDeps;
@@ -127,8 +132,10 @@ export class ChannelTable implements Freshness {
     try {
       // The current check may do: its age counts from its question, whoever asked.
       await this.#checking;
-      if (!this.isFresh()) await this.refresh();
-      if (!this.isFresh()) throw TOO_SLOW;
+      for (let checks = 0; !this.isFresh(); checks += 1) {
+        if (checks === MOST_CHECKS) throw TOO_SLOW;
+        await this.refresh();
+      }
     } catch (error) {
       throw new GatewayError(
         'store_unavailable',

@@ -229,6 +229,48 @@ describe('the channels of a node', () => {
     expect(table.isFresh()).toBe(false);
   });
 
+  it('are asked for again where a node busy with a burst hears two answers too late', async () => {
+    const { store } = management;
+    let nowMs = 1_000_000;
+    const answersMs = [100, 1_500, 1_500, 100];
+    const table = openTable({
+      now: () => nowMs,
+      stalenessMs: 1_000,
+      store: {
+        ...store,
+        syncNode: async (report) => {
+          const news = await store.syncNode(report);
+          nowMs += answersMs.shift() ?? 0;
+          return news;
+        },
+      },
+    });
+    await table.refresh();
+    nowMs += 1_001;
+
+    await table.ensureFresh();
+
+    expect([table.isFresh(), answersMs]).toEqual([true, []]);
+  });
+
+  it('are made again with all that they are made with when that has changed', async () => {
+    let made = 0;
+    const table = openTable({
+      planOf: (model, routes) => {
+        made += 1;
+        return planWithoutRank(model, routes);
+      },
+    });
+    await createChannel(management.deps, { ...TEI, name: 'made again' }, OPERATOR);
+    await table.refresh();
+    const before = made;
+
+    table.remake();
+
+    expect(made - before).toBe(before);
+    expect(before).toBeGreaterThan(0);
+  });
+
   it('are too old once the bound has passed, even if the clock was set back', async () => {
     let nowMs = 1_000_000;
     let elapsedMs = 0;
