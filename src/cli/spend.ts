@@ -43,6 +43,13 @@ const SUMS = {
   quota: ({ quota: units }) => ({ units }),
   dollars: ({ quota }) => quota / UNITS_PER_DOLLAR,
 } satisfies Columns<Totals>;
+/** For those who see the spending of everybody. */
+const MARGIN = {
+  cost: ({ cost: units = 0 }) => ({ units }),
+  margin: ({ margin: units = 0 }) => ({ units }),
+  cost_dollars: ({ cost = 0 }) => cost / UNITS_PER_DOLLAR,
+  margin_dollars: ({ margin = 0 }) => margin / UNITS_PER_DOLLAR,
+} satisfies Columns<Totals>;
 
 export function addSpendCommand(program: Command, io: CliIo): void {
   const choices = [...BREAKDOWN_GROUPS];
@@ -118,13 +125,13 @@ async function showSpending(
   const { total } = breakdown;
   const rows = inOrder(breakdown.rows, by);
   await list<SpendRow>({
-    columns: columnsOf(groups, timeZone),
+    columns: columnsOf(groups, timeZone, total.cost !== undefined),
     rows,
     none: `Nothing was spent in that time on ${client.place}.`,
     json: breakdown,
     entries: 'rows',
     sum: { ...total, is_total: true },
-    extra: ['dollars'],
+    extra: ['dollars', 'cost_dollars', 'margin_dollars'],
   });
 }
 
@@ -132,13 +139,18 @@ type Totals = ReplyOf<'usageBreakdown'>['total'];
 type SpendRow = BreakdownRowWire | (Totals & { readonly is_total: true });
 
 /** A column for each group, and the sums. */
-function columnsOf(groups: readonly BreakdownGroup[], timeZone: string): Columns<SpendRow> {
+function columnsOf(
+  groups: readonly BreakdownGroup[],
+  timeZone: string,
+  withCost = true,
+): Columns<SpendRow> {
   const named = groups.map((group, at) => [
     group,
     (row: SpendRow) =>
       'is_total' in row ? (at === 0 ? 'total' : null) : nameOf(row, group, timeZone),
   ]);
-  return { ...(Object.fromEntries(named) as Columns<SpendRow>), ...SUMS };
+  const sums = withCost ? { ...SUMS, ...MARGIN } : SUMS;
+  return { ...(Object.fromEntries(named) as Columns<SpendRow>), ...sums };
 }
 
 function monthOf(text: string): Month {

@@ -56,7 +56,7 @@ export const CHANNEL_MEMBERS = {
     unit: 'ms',
     help: 'How long one attempt may take, instead of the gateway’s attempt_timeout_ms.',
   },
-  /** What a typical request costs the operator there; `undefined`: see `upstreamCost` in `gateway/offer.ts`. */
+  /** What `costPer` costs the operator there; `undefined`: not known, see `upstreamCost` in `gateway/offer.ts`. */
   cost: {
     type: 'units',
     least: 0,
@@ -65,10 +65,25 @@ export const CHANNEL_MEMBERS = {
     shared: true,
     flag: 'cost <amount>',
     label: 'cost',
-    title: 'What a typical request costs you, in dollars',
-    hint: 'For models whose cheapest channel is tried first. Empty: the price of the model.',
+    title: 'What you pay there, in dollars',
+    hint: 'For your margin, and for models whose cheapest channel is tried first. Empty: not counted.',
     unset: "by its model's price",
-    help: 'What a typical request costs you there, in units, for the selection cheapest; by default nothing for a server that does not bill, otherwise the price of its model for 5 000 tokens.',
+    help: 'What you pay there for each cost_per, in units: for the margin and the selection cheapest. Without it, cheapest takes nothing for a server that does not bill, otherwise the price of its model for 5 000 tokens.',
+  },
+  costPer: {
+    type: 'choice',
+    choices: ['request', 'search_unit', 'million_tokens'],
+    default: 'request',
+    shared: true,
+    flag: 'cost-per <what>',
+    label: 'cost for each',
+    title: 'You pay it for each',
+    choiceTitles: {
+      request: 'request',
+      search_unit: 'search unit: a query with up to 100 documents',
+      million_tokens: 'million tokens',
+    },
+    help: 'What cost is for: each request sent there, each search unit (a query with up to 100 documents) or each million tokens.',
   },
   /** Attempts in flight at once, on all nodes together; 0: no limit. */
   maxConcurrency: {

@@ -27,7 +27,7 @@ export const DEFAULT_PRICE: Price = { per: 'search_unit', units: 1_000 };
 export function dollars(units: number): string {
   // One unit is 0.000002 dollars.
   const digits = units % (UNITS_PER_DOLLAR / 100) === 0 ? 2 : 6;
-  return `$${(units / UNITS_PER_DOLLAR).toFixed(digits)}`;
+  return `${units < 0 ? '-' : ''}$${(Math.abs(units) / UNITS_PER_DOLLAR).toFixed(digits)}`;
 }
 
 export function priceOf(prices: PriceList, model: string): Price {

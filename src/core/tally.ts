@@ -6,6 +6,8 @@ export const SUMS = [
   'inputTokens',
   'searchUnits',
   'quota',
+  /** What upstreams take for it, as far as channels declare it. Rows of earlier releases end before it. */
+  'cost',
 ] as const;
 
 export type Sums = Record<(typeof SUMS)[number], number>;
@@ -21,7 +23,10 @@ const LAST_BOUND = 36;
 
 export function newTally(): Tally {
   return {
-    sums: { requests: 0, failed: 0, documents: 0, inputTokens: 0, searchUnits: 0, quota: 0 },
+    sums: {
+      ...{ requests: 0, failed: 0, documents: 0, inputTokens: 0, searchUnits: 0, quota: 0 },
+      cost: 0,
+    },
     durations: new Map(),
   };
 }
@@ -42,6 +47,7 @@ export function count(tally: Tally, added: Partial<Sums>, durationMs: number): v
   sums.inputTokens += added.inputTokens ?? 0;
   sums.searchUnits += added.searchUnits ?? 0;
   sums.quota += added.quota ?? 0;
+  sums.cost += added.cost ?? 0;
   const bound = boundOf(durationMs);
   tally.durations.set(bound, (tally.durations.get(bound) ?? 0) + 1);
 }

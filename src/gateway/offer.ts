@@ -1,6 +1,6 @@
 import { own } from '../core/records.js';
 import type { Candidate, Channel } from '../core/channel.js';
-import { priceOf, typicalCost, type PriceList } from '../core/quota.js';
+import { priceOf, typicalCost, type Price, type PriceList } from '../core/quota.js';
 import type { Slides } from '../core/slides.js';
 import { documentLimit, forModel, type ByModel } from '../providers/provider.js';
 import type { Job, Offer, Reads, Tier } from './rank.js';
@@ -116,13 +116,22 @@ function least(one: number | undefined, other: number | undefined): number | und
   return Number.isFinite(value) ? value : undefined;
 }
 
+/** What the operator pays for a channel, if it says so. */
+export function declaredCost({
+  cost,
+  costPer,
+}: Pick<Channel, 'cost' | 'costPer'>): Price | undefined {
+  return cost === undefined ? undefined : { per: costPer, units: cost };
+}
+
 /** What a typical request costs the operator with an offer of a model. */
 export function upstreamCost(
   { route: { channel, provider }, upstreamModel }: Offer,
   model: string,
   prices: PriceList,
 ): number {
-  if (channel.cost !== undefined) return channel.cost;
+  const declared = declaredCost(channel);
+  if (declared !== undefined) return typicalCost(declared);
   if (provider.profile.billing === 'none') return 0;
   const priced = Object.hasOwn(prices.models, upstreamModel) ? upstreamModel : model;
   return typicalCost(priceOf(prices, priced));

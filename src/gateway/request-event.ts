@@ -54,6 +54,7 @@ function eventOf(trace: Trace, answered: Answered, quota: number): RequestEvent 
     inputTokens: trace.usage?.inputTokens ?? 0,
     searchUnits: trace.usage?.searchUnits ?? 0,
     quota,
+    cost: trace.cost,
     admitted: trace.admitted,
     degraded: trace.degraded,
     durationMs: answered.durationMs,

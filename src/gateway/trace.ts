@@ -40,7 +40,9 @@ export class Trace {
   usage: Usage | undefined;
   /** What the request costs. */
   quota = 0;
-  /** How much of it is charged, which may be less: resolves after the reply, to `undefined` if that cannot be known. */
+  /** What its calls cost the operator, as far as their channels declare it. */
+  cost = 0;
+  /** How much of the quota is charged, which may be less: resolves after the reply, to `undefined` if that cannot be known. */
   charged: Promise<number | undefined> | undefined;
 
   constructor(context?: TraceContext) {

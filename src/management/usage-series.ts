@@ -254,9 +254,9 @@ function partsOf(rollup: RollupName, row: StatsRow, group: SeriesGroup): Part[] 
     const key = group === 'channel' ? about.channelId : about[group];
     const named = key === undefined ? undefined : `${key}`;
     if (!isRequest) return [{ key: named ?? '', tally, whole: false }];
-    const { documents, inputTokens, searchUnits, quota } = tally.sums;
+    const { documents, inputTokens, searchUnits, quota, cost } = tally.sums;
     const spent = newTally();
-    Object.assign(spent.sums, { documents, inputTokens, searchUnits, quota });
+    Object.assign(spent.sums, { documents, inputTokens, searchUnits, quota, cost });
     return [
       { key: undefined, tally, whole: true },
       // A channel without requests is not listed.

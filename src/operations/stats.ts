@@ -122,7 +122,7 @@ const breakdown = defineOperation({
   query: BREAKDOWN_QUERY,
   reply: BREAKDOWN,
   files: [CSV],
-  handler: ({ deps, query }) => breakdownOf(deps, query, query.user_id),
+  handler: ({ deps, query }) => breakdownOf(deps, query, { owner: query.user_id, withCost: true }),
 });
 
 const ownBreakdown = defineOperation({
@@ -143,7 +143,8 @@ const ownBreakdown = defineOperation({
   }),
   reply: BREAKDOWN,
   files: [CSV],
-  handler: ({ deps, query, login }) => breakdownOf(deps, query, login.user.id),
+  handler: ({ deps, query, login }) =>
+    breakdownOf(deps, query, { owner: login.user.id, withCost: false }),
 });
 
 const overview = defineOperation({
@@ -188,7 +189,7 @@ async function breakdownOf(
   deps: StatsDeps,
   query: Omit<BreakdownQuery, 'user_id' | 'channel_id'> &
     Pick<Partial<BreakdownQuery>, 'channel_id'>,
-  owner: number | undefined,
+  { owner, withCost }: { readonly owner: number | undefined; readonly withCost: boolean },
 ): Promise<BreakdownWire | FileReply> {
   const { by, then, format, label, time_zone: timeZone } = query;
   const groups = then === undefined || then === by ? [by] : [by, then];
@@ -205,6 +206,7 @@ async function breakdownOf(
       ...{ by: groups, timeZone },
       ...present({ owner, label, channelId: query.channel_id }),
     }),
+    withCost,
   );
   if (format === 'json') return found;
   const { heading, lines } = breakdownTable(found);

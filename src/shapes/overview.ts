@@ -69,7 +69,7 @@ export function overviewWire(overview: Overview): OverviewWire {
     dayBefore: { requests: dayBefore.requests, p95: rounded(dayBefore.p95) },
     ending: { ...watched.ending },
     runningOut: runningOut.map((one) => ({ ...one })),
-    today: breakdownWire(today),
+    today: breakdownWire(today, true),
     priceChanges: priceChanges.map(priceChangeWire),
   });
 }

@@ -6,7 +6,7 @@ import type { Summary, UsageSeries } from '../management/usage-series.js';
 import { COUNT } from './counts.js';
 import { SECONDS } from './log.js';
 import { secondFrom, secondsOf } from './seconds.js';
-import { arrayOf, extended, namesOf, nullable, shape, wireOf, type Of } from './shape.js';
+import { arrayOf, extended, namesOf, nullable, partial, shape, wireOf, type Of } from './shape.js';
 
 /** The longest span of a series: statistics by the hour are not kept for longer. */
 export const MAX_SERIES_DAYS = 36;
@@ -29,6 +29,12 @@ const SUMS = {
   quota: COUNT.description('Units charged.'),
 };
 const TOTAL = shape(SUMS);
+/** For those who see the spending of everybody. */
+const MARGIN = partial({
+  cost: COUNT.description('Paid to upstreams, by `cost` of their channels.'),
+  margin: Joi.number().integer().description('`quota` less `cost`.'),
+});
+const MARGIN_TOTAL = extended(TOTAL, MARGIN);
 
 export const SUMMARY = extended(TOTAL, {
   p50: MILLISECONDS.description('Half of them took no longer, in about milliseconds.'),
@@ -90,6 +96,7 @@ const ROW = shape({
   ...ROW_MEMBERS,
   is_rest: Joi.boolean().description('Whether it stands for all rows after the first 1000.'),
   ...SUMS,
+  ...MARGIN,
 });
 export type BreakdownRowWire = Of<typeof ROW>;
 
@@ -100,24 +107,38 @@ export const BREAKDOWN = shape({
   rows: arrayOf(ROW).description(
     'What was not asked for is null. Those that spent most come first.',
   ),
-  total: TOTAL.description('The sum of the rows.'),
+  total: MARGIN_TOTAL.description('The sum of the rows.'),
 });
 export type BreakdownWire = Of<typeof BREAKDOWN>;
 
-const BREAKDOWN_COLUMNS = namesOf(ROW).filter((name) => name !== 'is_rest');
+const BREAKDOWN_COLUMNS = namesOf(shape({ ...ROW_MEMBERS, ...SUMS }));
 
 /** As a file has it: a heading, then a line for each row; money in dollars too. */
-export function breakdownTable({ rows }: BreakdownWire): {
+export function breakdownTable({ rows, total }: BreakdownWire): {
   readonly heading: readonly string[];
   readonly lines: readonly (readonly (string | number | null)[])[];
 } {
   return {
-    heading: [...BREAKDOWN_COLUMNS, 'dollars'],
+    heading: [...BREAKDOWN_COLUMNS, ...dollarColumns(total)],
     lines: rows.map((row) => [
       ...BREAKDOWN_COLUMNS.map((column) => row[column]),
-      row.quota / UNITS_PER_DOLLAR,
+      ...dollarsOf(row),
     ]),
   };
+}
+
+type MoneyWire = Pick<BreakdownRowWire, 'quota' | 'cost' | 'margin'>;
+
+/** The headings of `dollarsOf`. */
+function dollarColumns({ cost }: MoneyWire): readonly string[] {
+  return cost === undefined ? ['dollars'] : ['dollars', 'cost_dollars', 'margin_dollars'];
+}
+
+/** What was charged, paid and left, in dollars, as far as the reader may see it. */
+function dollarsOf({ quota, cost, margin }: MoneyWire): readonly number[] {
+  return [quota, cost, margin].flatMap((units) =>
+    units === undefined ? [] : [units / UNITS_PER_DOLLAR],
+  );
 }
 
 export function seriesWire(series: UsageSeries): SeriesWire {
@@ -142,17 +163,18 @@ export function seriesWire(series: UsageSeries): SeriesWire {
   };
 }
 
-export function breakdownWire(breakdown: UsageBreakdown): BreakdownWire {
+/** A breakdown; with what upstreams cost, which callers never see, only where that is asked for. */
+export function breakdownWire(breakdown: UsageBreakdown, withCost = false): BreakdownWire {
   return wireOf(BREAKDOWN, {
     startTimestamp: secondsOf(breakdown.fromMs),
     endTimestamp: secondsOf(breakdown.toMs),
     completeFrom: secondFrom(breakdown.completeFromMs),
-    rows: breakdown.rows.map(rowWire),
-    total: sumsWire(breakdown.total),
+    rows: breakdown.rows.map((row) => rowWire(row, withCost)),
+    total: moneyWire(breakdown.total, withCost),
   });
 }
 
-function rowWire({ of, names, isRest, sums }: BreakdownRow): BreakdownRowWire {
+function rowWire({ of, names, isRest, sums }: BreakdownRow, withCost: boolean): BreakdownRowWire {
   const id = (value: string | number | undefined): number | null =>
     typeof value === 'number' ? value : null;
   const text = (value: string | number | undefined): string | null =>
@@ -172,12 +194,17 @@ function rowWire({ of, names, isRest, sums }: BreakdownRow): BreakdownRowWire {
     day: id(of.day),
     month: id(of.month),
     is_rest: isRest,
-    ...sumsWire(sums),
+    ...moneyWire(sums, withCost),
   };
 }
 
 function sumsWire(sums: Sums): Of<typeof TOTAL> {
   return wireOf(TOTAL, { ...sums, tokens: sums.inputTokens });
+}
+
+function moneyWire(sums: Sums, withCost: boolean): Of<typeof MARGIN_TOTAL> {
+  const { quota, cost } = sums;
+  return { ...sumsWire(sums), ...(withCost ? { cost, margin: quota - cost } : {}) };
 }
 
 export function summaryWire(summary: Summary): SummaryWire {

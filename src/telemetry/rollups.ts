@@ -153,6 +153,7 @@ export class Rollups {
       inputTokens: event.inputTokens,
       searchUnits: event.searchUnits,
       quota: event.quota,
+      cost: event.cost,
     };
     this.#countTraffic(
       atMs,

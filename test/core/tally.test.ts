@@ -70,8 +70,10 @@ describe('a tally', () => {
   it('is kept as text, and reads as nothing where there is none', () => {
     const tally = tallyOf([3, 3, 200]);
 
-    expect(writeTally(tally)).toBe('3 0 0 0 0 206|4:2,16:1');
+    expect(writeTally(tally)).toBe('3 0 0 0 0 206 0|4:2,16:1');
     expect(readTally(writeTally(tally))).toEqual(tally);
     expect(readTally('')).toEqual(newTally());
+    // As releases without costs wrote it.
+    expect(readTally('3 0 0 0 0 206|4:2,16:1')).toEqual(tally);
   });
 });

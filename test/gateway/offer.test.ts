@@ -43,6 +43,11 @@ describe('what a request costs the operator', () => {
 
   it.each<[string, Partial<Channel>, number]>([
     ['what the channel says', { ...hosted, cost: 3 }, 3],
+    [
+      'what it says of tokens, for a typical request',
+      { cost: 2_000, costPer: 'million_tokens' },
+      10,
+    ],
     ['nothing at a server of one’s own', {}, 0],
     ['what the channel says, there too', { cost: 4 }, 4],
     ['the price of the model', hosted, 9],

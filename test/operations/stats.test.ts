@@ -8,6 +8,8 @@ interface Sums {
   readonly failed: number;
   readonly documents: number;
   readonly quota: number;
+  readonly cost?: number;
+  readonly margin?: number;
 }
 
 interface Row extends Sums {
@@ -67,7 +69,10 @@ beforeAll(async () => {
   gateway = await startGateway({
     prices: { default: { per_search_unit: 1000 } },
     channels: [
-      { name: 'inside', provider: 'local', models: ['one', 'two'], tag: 'house' },
+      {
+        ...{ name: 'inside', provider: 'local', models: ['one', 'two'], tag: 'house' },
+        ...{ cost: 300, cost_per: 'search_unit' },
+      },
       {
         name: 'away',
         provider: 'cohere',
@@ -153,6 +158,38 @@ describe('spending', () => {
     expect((await get(other, `/api/stats/breakdown?${SPAN}`)).status).toBe(403);
     const channels = await get(other, `/api/stats/self/breakdown?${SPAN}&by=channel`);
     expect([channels.status, channels.body.param]).toEqual([400, 'by']);
+  });
+
+  it('has what upstreams cost and what is left, for those who see the spending of all', async () => {
+    const { rows, total } = await breakdown('&by=channel');
+    const [heading = '', first = ''] = (
+      await (
+        await fetch(`${gateway.url}/api/stats/breakdown?${SPAN}&by=channel&format=csv`, {
+          headers: { authorization: `Bearer ${admin.token}` },
+        })
+      ).text()
+    ).split('\r\n');
+
+    // Ten calls that were answered, of one search unit each.
+    expect(total).toMatchObject({ quota: 10_000, cost: 3_000, margin: 7_000 });
+    expect(rows.map(({ channel, cost, margin }) => [channel, cost, margin])).toEqual([
+      ['inside', 3_000, 7_000],
+      ['away', 0, 0],
+    ]);
+    expect(heading).toMatch(/,dollars,cost_dollars,margin_dollars$/);
+    expect(first).toMatch(/,0\.02,0\.006,0\.014$/);
+    // Callers see what they pay, and never what it costs.
+    const own = await breakdown('&by=model', user, '/self');
+    const seen = JSON.stringify([own, await series('', user, '/self')]);
+    expect(own.total.quota).toBeGreaterThan(0);
+    expect(seen).not.toMatch(/cost|margin/);
+    expect(
+      await (
+        await fetch(`${gateway.url}/api/stats/self/breakdown?${SPAN}&format=csv`, {
+          headers: { authorization: `Bearer ${user.token}` },
+        })
+      ).text(),
+    ).not.toMatch(/cost|margin/);
   });
 
   it('refuses a span that ends before it begins, or that nobody could read', async () => {

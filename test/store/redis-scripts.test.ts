@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { standingOf } from '../../src/core/budget.js';
+import { bucketOf } from '../../src/core/rollups.js';
+import { count, newTally, writeTally } from '../../src/core/tally.js';
 import { OPEN_POLICY } from '../../src/core/token.js';
 import { openClaims } from '../../src/store/redis/claims.js';
 import { connectRedis, type Connection } from '../../src/store/redis/connection.js';
@@ -7,7 +9,7 @@ import { createKeys, type Keys } from '../../src/store/redis/keys.js';
 import { ANY_CLAIM, openRegistry } from '../../src/store/redis/logins.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { run, SCRIPTS } from '../../src/store/redis/scripts.js';
-import type { Credential, Store, UsageQuery } from '../../src/store/store.js';
+import type { Credential, StatsAddition, Store, UsageQuery } from '../../src/store/store.js';
 import { usageEntry } from '../support/events.js';
 import { PATIENT, startRedis, type RedisServer } from '../support/redis-server.js';
 import {
@@ -50,6 +52,28 @@ async function givenStore(): Promise<{ store: Store; connection: Connection; key
   );
   return { store, connection, keys: createKeys(prefix) };
 }
+
+describe('a sum that a release without costs wrote', () => {
+  test('is added to, costs included, and adds to one that has them', async () => {
+    const { store, connection, keys } = await givenStore();
+    const query = { rollup: 'traffic_minute', fromMs: T0, toMs: T0 } as const;
+    const atMs = bucketOf('traffic_minute', T0);
+    const old = { key: '["r",1]', text: '2 0 0 0 0 9|4:2' };
+    await connection.client.hset(`${keys.stats}:traffic_minute:${atMs}:0`, old.key, old.text);
+    const tally = newTally();
+    count(tally, { requests: 1, quota: 5, cost: 3 }, 4);
+    const addition: StatsAddition = {
+      ...{ rollup: 'traffic_minute', atMs, owner: 0, key: old.key, otherKey: '["r",0]', tally },
+      expiresMs: T0 + 3_600_000,
+    };
+    const batch = { writer: 'new', serial: 1, nowMs: T0, maxRows: 10, additions: [addition] };
+    await store.addStats(batch);
+
+    const read: string[] = [];
+    await store.readStats({ ...query, fromMs: atMs }, (row) => read.push(writeTally(row.tally)));
+    expect(read).toEqual(['3 0 0 0 0 14 3|4:3']);
+  });
+});
 
 describe('the window of a budget', () => {
   async function givenKey() {

@@ -28,6 +28,7 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     ...{
       knownModel: true,
       admitted: true,
+      cost: 0,
       degraded: false,
       durationMs,
       upstreamMs: 20,

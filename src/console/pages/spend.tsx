@@ -1,3 +1,4 @@
+import { forecast, forecastSpan } from '../../core/forecast.js';
 import { seesAll } from '../about.js';
 import { download, type ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
@@ -73,6 +74,7 @@ export function Spend() {
       </div>
       <ErrorNotice error={error} onAgain={again} />
       <Days start={start} end={end} />
+      {picked === undefined && span === 'this_month' ? <Forecast end={end} /> : null}
       <div class="row">
         <FilterSelect
           label={words.by}
@@ -136,6 +138,13 @@ function Sums({ of: data, by }: { readonly of: Breakdown; readonly by: readonly 
             <th scope="col" class="num">
               {w().home.spent}
             </th>
+            {data.total.cost === undefined
+              ? null
+              : [words.cost, words.margin].map((title) => (
+                  <th key={title} scope="col" class="num">
+                    {title}
+                  </th>
+                ))}
             <th scope="col" class="num">
               {words.share}
             </th>
@@ -196,7 +205,10 @@ function Reach({
 function Cells({
   sums,
 }: {
-  readonly sums: Pick<Row, 'requests' | 'failed' | 'documents' | 'tokens' | 'quota'>;
+  readonly sums: Pick<
+    Row,
+    'requests' | 'failed' | 'documents' | 'tokens' | 'quota' | 'cost' | 'margin'
+  >;
 }) {
   return (
     <>
@@ -205,9 +217,13 @@ function Cells({
           <Count value={sums[name]} />
         </td>
       ))}
-      <td class="num">
-        <Money units={sums.quota} />
-      </td>
+      {[sums.quota, sums.cost, sums.margin].map((units, at) =>
+        units === undefined ? null : (
+          <td key={at} class="num">
+            <Money units={units} />
+          </td>
+        ),
+      )}
     </>
   );
 }
@@ -233,6 +249,22 @@ function useDays(span: Span) {
   const operation = seesAll() ? 'usageBreakdown' : ('ownUsageBreakdown' as 'usageBreakdown');
   const { data } = useRead(operation, { query: { ...range, by: 'day', time_zone: timeZone } });
   return data && byDay(span, data.rows);
+}
+
+/** What this month will have cost at its end, at the rate of the last seven days. */
+function Forecast({ end }: Pick<Span, 'end'>) {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const nowMs = Date.now();
+  const start = forecastSpan(nowMs, timeZone).fromMs / 1_000;
+  const range = { start_timestamp: start, end_timestamp: end };
+  // Others group by what they see alone.
+  const operation = seesAll() ? 'usageBreakdown' : ('ownUsageBreakdown' as 'usageBreakdown');
+  const { data } = useRead(operation, { query: { ...range, by: 'day', time_zone: timeZone } });
+  if (data === undefined || data.total.quota === 0) return null;
+  const days = data.rows.map(({ day, quota }) => ({ startMs: (day ?? 0) * 1_000, units: quota }));
+  const knownFromMs = data.complete_from === null ? nowMs : data.complete_from * 1_000;
+  const { total } = forecast(days, nowMs, timeZone, knownFromMs);
+  return <p class="small muted">{wp().spend.forecast(money(total))}</p>;
 }
 
 /** Spending per day, and on the same days of the period before. */

@@ -1122,6 +1122,10 @@ export const enPages = {
     share: 'Share',
     total: 'Total',
     byDay: 'By day',
+    cost: 'Upstream cost',
+    margin: 'Margin',
+    forecast: (amount: string) =>
+      `At the rate of the last seven days, this month ends at ${amount}.`,
     inUtc: (from: string, to: string) =>
       `The sums cover ${from} to ${to}: older days are kept as days of UTC.`,
     none: 'Nothing was spent in this time.',

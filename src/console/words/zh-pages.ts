@@ -429,8 +429,17 @@ export const zhPages: PageWords = {
     },
     timeout_ms: { label: '单次尝试的超时时间（毫秒）', help: '留空：使用网关设置。' },
     cost: {
-      label: '单次典型请求的上游成本（美元）',
-      help: '用于优先选择成本最低渠道的模型。留空：按模型价格计算。',
+      label: '上游成本（美元）',
+      help: '用于计算毛利，并用于优先选择成本最低渠道的模型。留空：不计。',
+    },
+    cost_per: {
+      label: '成本的计算单位',
+      help: '',
+      choices: {
+        request: '每个请求',
+        search_unit: '每个搜索单元（一个查询与最多 100 篇文档）',
+        million_tokens: '每百万 token',
+      },
     },
     max_concurrency: { label: '并发数', help: '0：不限。' },
     requests_per_minute: {
@@ -1146,6 +1155,9 @@ export const zhPages: PageWords = {
     share: '占比',
     total: '合计',
     byDay: '每日',
+    cost: '上游成本',
+    margin: '毛利',
+    forecast: (amount) => `按最近七天的速度，本月底约为 ${amount}。`,
     inUtc: (from, to) => `合计的时间范围为 ${from} 至 ${to}：较早的数据按 UTC 日期保存。`,
     none: '这段时间内没有产生费用。',
   },

@@ -1,7 +1,10 @@
+import { actualCost } from '../../core/quota.js';
+import { completeUsage } from '../../core/rerank.js';
 import type { Observe } from '../events.js';
 import { boundJob } from '../job.js';
 import { loggable } from '../loggable.js';
-import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
+import { declaredCost } from '../offer.js';
+import type { Attempt, AttemptOutcome, Job, Layer, Offer, Ranking } from '../rank.js';
 import type { AttemptEnd, AttemptRecord } from '../trace.js';
 
 /** Records each outgoing call in its request's trace, and reports it to logs and metrics. */
@@ -27,6 +30,7 @@ export function observed(observe: Observe, now: () => number): Layer<Attempt> {
         durationMs: now() - startedMs,
       };
       job.trace.made.push(record);
+      if (outcome?.kind === 'ranked') job.trace.cost += costOf(offer, job, outcome.ranking);
       observe({
         kind: 'attempt',
         requestId: job.requestId,
@@ -50,4 +54,11 @@ function endOf(outcome: AttemptOutcome | undefined): AttemptEnd {
   if (outcome === undefined) return 'cancelled';
   if (outcome.kind === 'failed') return outcome.failure.kind;
   return outcome.kind === 'ranked' ? 'ok' : 'withdrawn';
+}
+
+/** What a call cost the operator, by what its channel declares. The upstream's own count of tokens comes first. */
+function costOf({ route }: Offer, { query, documents }: Job, { usage }: Ranking): number {
+  const price = declaredCost(route.channel);
+  if (price === undefined) return 0;
+  return actualCost(price, documents.count, completeUsage(usage, query, documents));
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Channel } from '../../../src/core/channel.js';
 import { textDocuments } from '../../../src/core/text-documents.js';
 import type { AttemptEvent } from '../../../src/gateway/events.js';
 import { observed } from '../../../src/gateway/policies/observed.js';
@@ -46,6 +47,40 @@ describe('an attempt', () => {
       },
     ]);
     expect(event).toMatchObject({ outcome: told, status, channelId: 7, durationMs: 25 });
+  });
+});
+
+describe('the cost of a call', () => {
+  const documents = textDocuments(Array.from({ length: 150 }, () => 'four'));
+  const reported = ranked(offer(7));
+  if (reported.kind !== 'ranked') throw new Error('not ranked');
+  const counted = {
+    ...reported,
+    ranking: { ...reported.ranking, usage: { inputTokens: 700 } },
+  };
+  const costOf = async (outcome: AttemptOutcome, channel: Partial<Channel>): Promise<number> => {
+    const asked = job({ documents });
+    const layer = observed(
+      () => undefined,
+      () => 0,
+    );
+    await layer(() => Promise.resolve(outcome))(offer(7, channel), asked);
+    return asked.trace.cost;
+  };
+
+  it.each<[string, AttemptOutcome, Partial<Channel>, number]>([
+    ['by the call', reported, { cost: 7 }, 7],
+    ['by the search unit', reported, { cost: 7, costPer: 'search_unit' }, 14],
+    [
+      'by the tokens that the upstream counted',
+      counted,
+      { cost: 1_000_000, costPer: 'million_tokens' },
+      700,
+    ],
+    ['nothing that is known', reported, {}, 0],
+    ['nothing for a failure', failed('busy', { status: 429 }), { cost: 7 }, 0],
+  ])('is counted: %s', async (_, outcome, channel, expected) => {
+    expect(await costOf(outcome, channel)).toBe(expected);
   });
 });
 

@@ -59,9 +59,9 @@ export function describeStats(open: OpenHarness): void {
 
       const query = { rollup: 'traffic_minute', fromMs: START, toMs: START + MINUTE } as const;
       expect(await rowsOf(second, query)).toEqual([
-        '0 0 ["a"] 1 0 0 0 0 2|7:1',
-        `0 0 ["r",1] 2 0 0 0 0 ${2 ** 52 + 5}|7:1,13:1`,
-        '1 0 ["r",1] 1 0 0 0 0 3|7:1',
+        '0 0 ["a"] 1 0 0 0 0 2 0|7:1',
+        `0 0 ["r",1] 2 0 0 0 0 ${2 ** 52 + 5} 0|7:1,13:1`,
+        '1 0 ["r",1] 1 0 0 0 0 3 0|7:1',
       ]);
       expect(await rowsOf(second, { ...query, toMs: START })).toHaveLength(2);
       expect(await second.statsSince()).toBe(T0);
@@ -74,7 +74,7 @@ export function describeStats(open: OpenHarness): void {
       await add(given.store, [addition({})], { writer: 'other', serial: 7 });
 
       const query = { rollup: 'traffic_minute', fromMs: START, toMs: START } as const;
-      expect(await rowsOf(given.store, query)).toEqual(['0 0 ["r",1] 2 0 0 0 0 2|7:2']);
+      expect(await rowsOf(given.store, query)).toEqual(['0 0 ["r",1] 2 0 0 0 0 2 0|7:2']);
     });
 
     test('are read of all owners, or of one', async () => {
@@ -88,8 +88,8 @@ export function describeStats(open: OpenHarness): void {
       const query = { rollup: 'spend_hour', fromMs: START, toMs: START + 100 * HOUR } as const;
       expect(await rowsOf(given.store, query)).toHaveLength(3);
       expect(await rowsOf(given.store, { ...query, owner: 5 })).toEqual([
-        '0 5 [3] 1 0 0 0 0 1|7:1',
-        '2400 5 [3] 1 0 0 0 0 4|7:1',
+        '0 5 [3] 1 0 0 0 0 1 0|7:1',
+        '2400 5 [3] 1 0 0 0 0 4 0|7:1',
       ]);
     });
 
@@ -100,10 +100,10 @@ export function describeStats(open: OpenHarness): void {
 
       const query = { rollup: 'traffic_minute', fromMs: START, toMs: START } as const;
       expect(await rowsOf(given.store, query)).toEqual([
-        '0 0 ["r",0] 4 0 0 0 0 4|7:4',
-        '0 0 ["r",1] 2 0 0 0 0 2|7:2',
-        '0 0 ["r",2] 2 0 0 0 0 2|7:2',
-        '0 0 ["r",3] 2 0 0 0 0 2|7:2',
+        '0 0 ["r",0] 4 0 0 0 0 4 0|7:4',
+        '0 0 ["r",1] 2 0 0 0 0 2 0|7:2',
+        '0 0 ["r",2] 2 0 0 0 0 2 0|7:2',
+        '0 0 ["r",3] 2 0 0 0 0 2 0|7:2',
       ]);
     });
 
@@ -118,7 +118,7 @@ export function describeStats(open: OpenHarness): void {
       const span = { fromMs: START, toMs: START };
       expect(await rowsOf(given.store, { rollup: 'spend_hour', ...span })).toEqual([]);
       expect(await rowsOf(given.store, { rollup: 'traffic_minute', ...span })).toEqual([
-        '0 0 ["later"] 1 0 0 0 0 1|7:1',
+        '0 0 ["later"] 1 0 0 0 0 1 0|7:1',
       ]);
     });
   });

@@ -15,10 +15,10 @@ local function sum(one, other)
   local sums, more = string.match(one, '^([^|]*)|(.*)$'), string.match(other, '^([^|]*)|(.*)$')
   local rest = {}
   for number in string.gmatch(more, '%S+') do rest[#rest + 1] = tonumber(number) end
-  local at = 0
-  for number in string.gmatch(sums, '%S+') do
-    at = at + 1
-    result[at] = string.format('%.0f', tonumber(number) + (rest[at] or 0))
+  for number in string.gmatch(sums, '%S+') do result[#result + 1] = tonumber(number) end
+  -- Another release may write more sums than this row had, or fewer.
+  for at = 1, math.max(#result, #rest) do
+    result[at] = string.format('%.0f', (result[at] or 0) + (rest[at] or 0))
   end
   for _, text in ipairs({ one, other }) do
     for bound, times in string.gmatch(string.match(text, '|(.*)$'), '(%d+):(%d+)') do
