@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { AlertTarget } from '../config/alert-targets.js';
@@ -61,7 +62,7 @@ export function createAlerts(first: AlertConfig, parts: AlertParts): Alerts {
   let config = first;
   let receivers = createTargets(config, parts);
   const sender = new Sender({ store, observe, now, random }, receivers.targets);
-  const storeAlerts = new StoreAlerts({ store, sender, node, now });
+  const storeAlerts = new StoreAlerts({ ...{ store, sender, node, now }, mark: storeMark(config) });
   const watch: AlertWatchDeps = {
     ...{ store, now, statsDays: first.log.statsDays },
     rules: () => ({
@@ -106,6 +107,13 @@ export function createAlerts(first: AlertConfig, parts: AlertParts): Alerts {
       await receivers.close();
     },
   };
+}
+
+/** Names a store, the same on all gateways that use it; it reveals neither its address nor its password. */
+function storeMark({ store: { redisUrl, redisPrefix, dataDir } }: AlertConfig): string {
+  const address = redisUrl?.reveal().replace(/\/\/[^@/]*@/g, '//');
+  const place = address === undefined ? [hostname(), dataDir] : [address, redisPrefix];
+  return createHash('sha256').update(JSON.stringify(place)).digest('hex').slice(0, 12);
 }
 
 /** Sends a test message to targets at once; resolves to why it was not taken, by target, '' if it was. */

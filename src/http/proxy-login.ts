@@ -6,7 +6,7 @@ import { hashSecret } from '../management/secrets.js';
 import { findLogin } from '../management/sessions.js';
 import { signOn, type SignOnDeps, type Vouched } from '../management/sign-on.js';
 import { sessionCookieHeader } from '../operations/session-cookie.js';
-import { clientAddress, isSecure, type AddressList } from './client-address.js';
+import { addressBlock, clientAddress, isSecure, type AddressList } from './client-address.js';
 import { sessionCookie, type FindLogin } from './login.js';
 
 /** The headers in which a proxy names whom it has authenticated. */
@@ -45,8 +45,9 @@ export function createFindVouched(
         throw new GatewayError('unauthorized', 'Your login has ended; log in again.');
       }
       if (source === vouched.source) return login;
+      const address = clientAddress(req, trusted);
       const begun = await signOn(deps, vouched, {
-        address: clientAddress(req, trusted),
+        ...{ address, block: addressBlock(address) },
         agent: withoutKeys(req.headers['user-agent'] ?? '').slice(0, MAX_AGENT),
       });
       if (login !== undefined) await deps.store.deleteSession(login.session.idHash);

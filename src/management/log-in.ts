@@ -58,12 +58,24 @@ export async function logIn(
     throw wrongLogin();
   }
   await forgetAttempts(deps, 'login', account, block);
-  const isNewPlace =
-    user.role >= ADMIN && user.lastLoginTime > 0 && !(await knowsPlace(deps, user.id, block));
-  await rememberPlace(deps, user.id, block);
+  const isNewPlace = await cameFromNewPlace(deps, user, block);
   const lastLoginTime = Math.floor(now() / 1000);
   await store.updateUser(user.id, { lastLoginTime }, now());
   return { user: { ...user, lastLoginTime }, secret, isNewPlace };
+}
+
+/**
+ * Whether an administrator comes from an address block that the account was not used from before; it is known from then on.
+ * The first login of all comes from no new place.
+ */
+export async function cameFromNewPlace(
+  deps: Pick<AttemptDeps, 'store' | 'now'>,
+  { id, role, lastLoginTime }: User,
+  block: string,
+): Promise<boolean> {
+  const isNew = role >= ADMIN && lastLoginTime > 0 && !(await knowsPlace(deps, id, block));
+  await rememberPlace(deps, id, block);
+  return isNew;
 }
 
 /** The alert to a login of an administrator from a new place; the same for all logins from there. */

@@ -1,8 +1,13 @@
 import { GatewayError } from '../core/errors.js';
-import type { LoginOrigin } from '../store/store.js';
 import type { LoggedIn } from './log-in.js';
 import { hashSecret } from './secrets.js';
-import { identityHash, signOn, type SignOnDeps, type Vouched } from './sign-on.js';
+import {
+  identityHash,
+  signOn,
+  type SignOnDeps,
+  type SignOnOrigin,
+  type Vouched,
+} from './sign-on.js';
 
 /** What a browser keeps while its user is at the provider. */
 export interface OpenIdFlow {
@@ -60,7 +65,7 @@ export async function finishOpenId(
   deps: OpenIdDeps,
   query: URLSearchParams,
   flow: OpenIdFlow | undefined,
-  origin: Omit<LoginOrigin, 'source'>,
+  origin: SignOnOrigin,
 ): Promise<LoggedIn & { readonly idToken: string }> {
   const { store, now, logins } = deps;
   if (flow === undefined || now() - flow.atMs > FLOW_MS) throw overdue();

@@ -3,7 +3,8 @@ import type { LoginOrigin, Role, User } from '../store/store.js';
 import { ADMIN_ROLE, AUDITOR_ROLE, recordAudit, ROOT_ROLE } from './audit.js';
 import { changesOf } from './changes.js';
 import { loginName } from './fields.js';
-import { noteLogin, type LoggedIn } from './log-in.js';
+import type { OutgoingEvent } from '../core/delivery.js';
+import { cameFromNewPlace, newPlaceEvent, noteLogin, type LoggedIn } from './log-in.js';
 import { isReserved } from './names.js';
 import { newPassword } from './passwords.js';
 import { hashSecret } from './secrets.js';
@@ -23,7 +24,11 @@ export interface LoginSettings {
 export interface SignOnDeps extends SessionDeps, Pick<RegistrationDeps, 'accounts'> {
   readonly accounts: SessionDeps['accounts'] & RegistrationDeps['accounts'];
   readonly logins: LoginSettings;
+  readonly alerting: { deliver(event: OutgoingEvent): void };
 }
+
+/** Where a login comes from; `block` is what its address belongs to. */
+export type SignOnOrigin = Omit<LoginOrigin, 'source'> & { readonly block: string };
 
 /** Whom a proxy or a provider has authenticated. */
 export interface Vouched {
@@ -63,7 +68,7 @@ export function requirePasswords({ logins }: Pick<SignOnDeps, 'logins'>): void {
 export async function signOn(
   deps: SignOnDeps,
   vouched: Vouched,
-  origin: Omit<LoginOrigin, 'source'>,
+  { block, ...origin }: SignOnOrigin,
 ): Promise<LoggedIn> {
   const { store, now, logins } = deps;
   const role = roleFor(vouched, logins);
@@ -83,8 +88,9 @@ export async function signOn(
   const lastLoginTime = Math.floor(now() / 1000);
   await store.updateUser(user.id, { lastLoginTime }, now());
   await noteLogin(deps, user, 'user.login', origin.address, { by: vouched.by, as: vouched.name });
-  // Whoever vouches for people judges where they come from.
-  return { user: { ...user, lastLoginTime }, secret, isNewPlace: false };
+  const isNewPlace = await cameFromNewPlace(deps, user, block);
+  if (isNewPlace) deps.alerting.deliver(newPlaceEvent(user, origin.address, block, now()));
+  return { user: { ...user, lastLoginTime }, secret, isNewPlace };
 }
 
 /** The hash of a name at somebody who vouches, for `IdentityStore`. */

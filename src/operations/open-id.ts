@@ -63,7 +63,7 @@ const finish = defineOperation({
   redirects: true,
   errors: ['not_found'],
   limit: LIMIT,
-  async handler({ deps, query, cookies, address, agent, secure }) {
+  async handler({ deps, query, cookies, address, block, agent, secure }) {
     openIdOf(deps);
     const state = typeof query.state === 'string' ? query.state : '';
     const flow = flowIn(cookieNamed(flowName(deps, state), cookies), state);
@@ -71,7 +71,9 @@ const finish = defineOperation({
     try {
       const found = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) found.set(name, String(value));
-      const { secret, idToken } = await finishOpenId(deps, found, flow, { address, agent });
+      const { secret, idToken } = await finishOpenId(deps, found, flow, {
+        ...{ address, block, agent },
+      });
       const session = sessionCookieHeader(secret, secure, deps.logins.sessionMaxMs);
       return goTo(pageOf(deps, flow?.to ?? ''), [over, session, idTokenCookie(deps, idToken)]);
     } catch (error) {

@@ -7,6 +7,8 @@ export interface StoreAlertsDeps {
   readonly store: Pick<Store, 'ping'>;
   readonly sender: Pick<Sender, 'deliver' | 'sendNow' | 'targets'>;
   readonly node: string;
+  /** The same on all gateways that use the store. */
+  readonly mark: string;
   readonly now: () => number;
 }
 
@@ -14,10 +16,13 @@ const LOOK_MS = 5_000;
 /** So many looks in a row make a condition, and end one. */
 const LOOKS = 3;
 const SLOW_MS = 500;
+/** Messages of several gateways about the same outage have one id if they begin within the same ten minutes. */
+const SAME_MS = 600_000;
 
 /**
  * Alerts people to a store that is down or slow. While it is down, nothing can be written to it: each gateway sends from
- * memory, and repeats that at every look until each target has taken it.
+ * memory, and repeats that at every look until each target has taken it. Nothing coordinates them, so that receivers may get
+ * it from each; its id is the same on all.
  */
 export class StoreAlerts {
   readonly #deps: StoreAlertsDeps;
@@ -63,7 +68,8 @@ export class StoreAlerts {
       this.#down = undefined;
       const summary = `The store answers ${node} again`;
       const data = { down_since: new Date(event.atMs).toISOString() };
-      if (told.size > 0) sender.deliver(this.#event('store.up', summary, data));
+      const id = event.id.replace('down', 'up');
+      if (told.size > 0) sender.deliver({ ...this.#event('store.up', summary, data), id });
     }
     this.#slow = ms > SLOW_MS ? Math.max(0, this.#slow) + 1 : Math.min(0, this.#slow) - 1;
     const data = { ms: Math.round(ms) };
@@ -83,10 +89,11 @@ export class StoreAlerts {
     this.#failed += 1;
     if (this.#failed < LOOKS) return;
     const why = error instanceof Error ? error.message : String(error);
-    this.#down ??= {
-      event: this.#event('store.down', `The store does not answer ${node}: ${why}`, { why }),
-      told: new Set(),
-    };
+    if (this.#down === undefined) {
+      const event = this.#event('store.down', `The store does not answer ${node}: ${why}`, { why });
+      const id = `msg_store_down_${this.#deps.mark}_${Math.floor(event.atMs / SAME_MS)}`;
+      this.#down = { event: { ...event, id }, told: new Set() };
+    }
     const { event, told } = this.#down;
     const untold = sender.targets.filter(({ name, takes }) => takes(event.type) && !told.has(name));
     for (const [name, failure] of await sender.sendNow(event, untold)) {

@@ -2,6 +2,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+import { startUpstream } from '../support/upstream.js';
 
 interface Self {
   readonly id: number;
@@ -263,4 +265,34 @@ describe('settings', () => {
   ])('%j are refused: %s', async (settings, where) => {
     await expect(startGateway(settings)).rejects.toThrow(where);
   });
+});
+
+it('an administrator whom the proxy sends from a new place is reported, once', async () => {
+  const receiver = await startUpstream((_request, res) => void res.writeHead(204).end());
+  const alerted = await startGateway({
+    ...{ server: { trusted_proxies: ['127.0.0.1'] }, login: LOGIN },
+    alerts: { webhook_url: receiver.url },
+  });
+  const from = (address: string, groups: string) =>
+    self(
+      { 'Remote-User': `a-${groups}`, 'Remote-Groups': groups, 'X-Forwarded-For': address },
+      alerted,
+    );
+  try {
+    // The first login of all is no news, nor is one of somebody who is not an administrator.
+    for (const address of ['203.0.113.5', '203.0.113.5', '198.51.100.7', '198.51.100.7']) {
+      for (const groups of ['users', 'admins'])
+        expect((await from(address, groups)).status).toBe(200);
+    }
+    await until('it is reported', () => Promise.resolve(receiver.seen.length > 0));
+    expect(receiver.seen.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+      expect.objectContaining({
+        type: 'login.new_place',
+        data: expect.objectContaining({ username: 'a-admins', address: '198.51.100.7' }),
+      }),
+    ]);
+  } finally {
+    await alerted.close();
+    await receiver.close();
+  }
 });

@@ -13,6 +13,8 @@ import {
 } from 'jose';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+import { startUpstream } from '../support/upstream.js';
 import {
   Browser,
   CLIENT,
@@ -455,4 +457,47 @@ describe('a logout', () => {
 
     expect(status).toBe(403);
   });
+});
+
+/** A browser elsewhere, behind a proxy that says where. */
+class BrowserFrom extends Browser {
+  constructor(
+    private readonly address: string,
+    url: string,
+  ) {
+    super(() => url);
+  }
+
+  override ask(address: string, init: RequestInit = {}): Promise<Response> {
+    const headers = {
+      ...(init.headers as Record<string, string>),
+      'x-forwarded-for': this.address,
+    };
+    return super.ask(address, { ...init, headers });
+  }
+}
+
+it('a login of an administrator from a new place is reported', async () => {
+  const receiver = await startUpstream((_request, res) => void res.writeHead(204).end());
+  const settings = settingsFor(provider.issuer);
+  const alerted = await startGateway({
+    ...{ ...settings, alerts: { webhook_url: receiver.url } },
+    server: { ...(settings.server as object), trusted_proxies: ['127.0.0.1'] },
+  });
+  provider.people.ann = { preferred_username: 'ann', groups: ['admins'] };
+  try {
+    for (const address of ['203.0.113.5', '203.0.113.5', '198.51.100.7']) {
+      expect(await logIn(new BrowserFrom(address, alerted.url))).toBe(CONSOLE);
+    }
+    await until('it is reported', () => Promise.resolve(receiver.seen.length > 0));
+    expect(receiver.seen.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+      expect.objectContaining({
+        type: 'login.new_place',
+        data: expect.objectContaining({ username: 'ann', address: '198.51.100.7' }),
+      }),
+    ]);
+  } finally {
+    await alerted.close();
+    await receiver.close();
+  }
 });
