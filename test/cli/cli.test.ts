@@ -154,7 +154,7 @@ describe('the command line', () => {
       expect((await json('users', 'list', '--label', 'team')).total).toBe(1);
 
       const tally = newTally();
-      count(tally, { requests: 2, quota: 750_000 }, 5);
+      count(tally, { requests: 2, quota: 750_000, cost: 250_000 }, 5);
       const additions = [1, 2].map((tokenId) => {
         const key = `[${tokenId},"m",0,0,0]`;
         const row = { atMs: Date.UTC(2026, 11, 31, 20), owner: 1, key, otherKey: key, tally };
@@ -164,11 +164,15 @@ describe('the command line', () => {
       const zone = ['--month', '2027-01', '--time-zone', 'Asia/Shanghai'];
       const spent = await run(['spend', ...zone, '--by', 'label', '--label', 'team', '--csv']);
       expect(spent.out.split('\r\n')).toEqual([
-        'label,requests,failed,documents,tokens,quota,dollars',
-        ...['search,2,0,0,0,750000,1.5', 'ads,2,0,0,0,750000,1.5', ''],
+        'label,requests,failed,documents,tokens,quota,dollars,cost,margin,cost_dollars,margin_dollars',
+        ...['search', 'ads'].map((team) => `${team},2,0,0,0,750000,1.5,250000,500000,0.5,1`),
+        '',
       ]);
       const months = await run(['spend', ...zone, '--by', 'month', '--label', 'team=ads']);
-      expect(months.out).toMatch(/2027-01\s+2\s+0\s+0\s+0\s+750000 \(\$1\.50\)/);
+      expect(months.out).toMatch(/QUOTA\s+COST\s+MARGIN/);
+      expect(months.out).toMatch(
+        /2027-01\s+2\s+0\s+0\s+0\s+750000 \(\$1\.50\)\s+250000 \(\$0\.50\)/,
+      );
       // NOW is 15 January 2027 at 08:00 in UTC; what was spent on 31 December is before the last seven days.
       const recent = { ...additions[0], atMs: Date.UTC(2027, 0, 10) } as (typeof additions)[number];
       await store.addStats({
