@@ -155,4 +155,9 @@ export const COMMANDS: readonly ListedCommand[] = [
     description: 'bring the embedded store back to a backup',
     load: async () => (await import('./restore.js')).addRestoreCommand,
   },
+  {
+    name: 'completion',
+    description: 'print a script that completes commands in bash, zsh or fish',
+    load: async () => (await import('./completion.js')).addCompletionCommand,
+  },
 ];

@@ -6,6 +6,7 @@ import { CONFIG_EXIT_CODE, ConfigError, mistakeWire } from '../config/mistakes.j
 import { GatewayError } from '../core/errors.js';
 import { StoreUnavailableError } from '../store/store.js';
 import { UsageError } from './errors.js';
+import { inOptions } from './option-names.js';
 
 /** Understood but refused: what is named does not exist, or is in the wrong state for it. */
 const REFUSED = 1;
@@ -37,7 +38,7 @@ export function explain(error: unknown): {
   }
   if (error instanceof GatewayError) {
     const exitCode = error.code === 'invalid_request' ? USAGE : REFUSED;
-    return { code: error.code, exitCode, message: error.message };
+    return { code: error.code, exitCode, message: inOptions(error.message) };
   }
   if (error instanceof CommanderError) {
     const message =

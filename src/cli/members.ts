@@ -4,6 +4,7 @@ import type { BUDGET_USE } from '../shapes/budget.js';
 import type { ObjectOf } from '../shapes/shape.js';
 import type { MembersWire } from '../shapes/members.js';
 import { memberMistake, type MemberSpec, type MemberSpecs } from '../core/members.js';
+import { inOptions } from './option-names.js';
 import { amount, moment } from './text.js';
 import { units } from './values.js';
 
@@ -70,7 +71,7 @@ function optionOf({ flag }: MemberSpec, text?: string): Option {
 
 /** Help texts are not sentences here. */
 function spoken({ help }: MemberSpec): string {
-  return `${help.charAt(0).toLowerCase()}${help.slice(1).replace(/\.$/, '')}`;
+  return inOptions(`${help.charAt(0).toLowerCase()}${help.slice(1).replace(/\.$/, '')}`);
 }
 
 function byDefault({ default: value, unset }: MemberSpec): string {

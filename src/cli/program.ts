@@ -1,10 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { releaseOf } from '../process/this-node.js';
 import { COMMANDS } from './commands.js';
+import { addHelp } from './help.js';
 import type { CliIo, GlobalOptions } from './session.js';
 
 /** Options of the program that take a value. */
 const WITH_VALUE = ['--config', '--url', '--access-token'];
+
+/** The command that needs all others. */
+const WHOLE = 'completion';
 
 /** Done. */
 const OK = 0;
@@ -66,14 +70,19 @@ async function createProgram(io: CliIo, wanted: string | undefined): Promise<Com
 
 /** Adds the command that runs, or all of them; of the others, only what the help of the program lists. */
 async function addCommands(program: Command, io: CliIo, wanted: string | undefined): Promise<void> {
-  const running = COMMANDS.find(({ name, alias }) => wanted === name || wanted === alias);
-  if (running !== undefined) (await running.load())(program, io);
+  const running = COMMANDS.filter(
+    ({ name, alias }) =>
+      wanted !== undefined && (wanted === name || wanted === alias || wanted === WHOLE),
+  );
+  const adders = await Promise.all(running.map(({ load }) => load()));
+  for (const add of new Set(adders)) add(program, io);
   for (const { name, alias, description } of COMMANDS) {
     const command =
       program.commands.find((added) => added.name() === name) ?? program.command(name);
     command.description(description);
     if (alias !== undefined) command.alias(alias);
   }
+  addHelp(program, []);
 }
 
 /** The name of the command on a line, before its options are read. */

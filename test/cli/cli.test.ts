@@ -518,8 +518,10 @@ describe('the command line', () => {
       ]);
 
       expect(code).toBe(2);
-      expect(error).toContain('settings.region is not known to cohere');
-      expect(error).toContain('credentials.api_key is missing');
+      expect(error).toContain(
+        '--setting region is not known to cohere; it knows max-tokens-per-doc',
+      );
+      expect(error).toContain('--api-key is missing');
     });
 
     it('are switched by id and by name', async () => {

@@ -252,4 +252,40 @@ describe.each(WAYS)('%s', (_, way) => {
     expect((await run([...way(), 'codes', 'prune', '-n'])).out).toMatch(/^1 code would be deleted/);
     expect((await run([...way(), 'codes', 'prune', '--yes'])).out).toContain('1 code deleted');
   });
+
+  it.each(
+    [
+      ['keys create --quota 1 --ips home'],
+      ['keys create --quota -5'],
+      ['keys create --quota 1 --expires 1970-01-01'],
+      ['keys create --quota 1 --default-model rerank --models other'],
+      ['keys create --quota 1 --rate-limit -5'],
+      ['keys create --budget 0 --budget-period week --quota 1 --max-concurrency x'],
+      ['keys roll refused --keep-old 999y'],
+      ['keys update refused --add-quota=-999999999usd'],
+      ['channels create --name a --provider cohere --models m'],
+      ['channels create --name a --provider cohere --models m --setting region=eu'],
+      ['channels create --name a --provider bedrock --models m'],
+      ['channels create --name a --provider azure --models m --base-url https://a.example'],
+      ['channels create --name a --provider tei --models m'],
+      ['channels create --name a --provider tei --models m --base-url ftp://a'],
+      ['channels create --name a --provider local --models m --window-stride 9 --window-size 5'],
+      ['channels create --name a --provider local --models m --setting colour=red'],
+      ['users create ada --email nowhere --password env:PASSWORD'],
+      ['users create ada --password env:SHORT'],
+      ['codes create --quota -1'],
+      ['codes create --quota 1 --count 1000'],
+      ['logs list --since 2030-01-01 --until 2020-01-01 --slower -1'],
+      ['spend --by label'],
+      ['explain nothing --key nobody'],
+    ].map(([line = '']) => line),
+  )('the refusal of %s names no member of the API', async (line) => {
+    await gateway.createKey({ name: 'refused', remainQuota: 5 });
+    const env = { TOKEN: token, DATA_DIR: folder, PASSWORD: 'correct horse battery', SHORT: 'x' };
+
+    const { code, error } = await run([...way(), ...line.split(' ')], { env });
+
+    expect(error).not.toMatch(/\b[a-z]+(_[a-z]+)+\b|\b[a-z]+[A-Z]\w*\b/);
+    expect(code).not.toBe(0);
+  });
 });
