@@ -1,11 +1,12 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
+import { AMBIGUOUS_RANGE, isAmbiguousRange } from '../management/addresses.js';
 import { TOKEN_MEMBERS } from '../core/token-members.js';
 import type { InputOf } from '../client/client.js';
 import type { Aliases } from '../core/model-names.js';
 import { present } from '../core/records.js';
 import { TOKEN_DISABLED, TOKEN_ENABLED } from '../core/token.js';
 import { givenMembers, withMembers } from './members.js';
-import { aliasesOrNone, listOr, listOrAny, listOrNone, rangesOrAny } from './values.js';
+import { aliasesOrNone, listOr, listOrAny, listOrNone } from './values.js';
 
 export interface PolicyOptions {
   readonly models?: readonly string[] | 'all';
@@ -87,4 +88,12 @@ export function changeOf(command: Command): Omit<PolicyBody, 'id'> {
     ...present({ add_quota: addQuota }),
     ...policyOf(command),
   };
+}
+
+/** Addresses and ranges, given like the names of `listOrAny`; refuses those that not everybody reads alike. */
+function rangesOrAny(text: string): string[] {
+  const ranges = listOrAny(text);
+  const wrong = ranges.find(isAmbiguousRange);
+  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" ${AMBIGUOUS_RANGE}.`);
+  return ranges;
 }

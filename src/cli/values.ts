@@ -2,7 +2,6 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { own } from '../core/records.js';
 import { NEVER_EXPIRES } from '../core/token.js';
-import { AMBIGUOUS_RANGE, isAmbiguousRange } from '../management/addresses.js';
 import type { Slice } from '../store/store.js';
 import { UsageError } from './errors.js';
 
@@ -133,14 +132,6 @@ export function listOrNone(text: string): string[] {
   return items.length === 1 && items[0] === 'none' ? [] : items;
 }
 
-/** Addresses and ranges, given like the names of `listOrAny`; refuses those that not everybody reads alike. */
-export function rangesOrAny(text: string): string[] {
-  const ranges = listOrAny(text);
-  const wrong = ranges.find(isAmbiguousRange);
-  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" ${AMBIGUOUS_RANGE}.`);
-  return ranges;
-}
-
 /** At least one name: an empty text is an unset variable, not a wish. */
 function listAs(text: string, usage: string): string[] {
   const items = text
@@ -184,6 +175,6 @@ export function pair(
 
 /** The provider's spelling of a name, which may be written as in a file or as in code. */
 export function nameIn(specs: Readonly<Record<string, unknown>> = {}, written: string): string {
-  const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
+  const plain = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
   return Object.keys(specs).find((name) => plain(name) === plain(written)) ?? written;
 }

@@ -1,25 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { createTargets, testTargets } from '../assembly/alerts.js';
 import { openStore } from '../assembly/open-store.js';
-import { loadPrompts } from '../assembly/prompts.js';
 import { storeFile } from '../config/data-files.js';
-import { loadCredentials, loadGroups, type ConfigSources } from '../config/load-config.js';
+import { loadGroups, type ConfigSources } from '../config/load-config.js';
 import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
 import { own } from '../core/records.js';
-import { createDiscover } from '../gateway/look/discover.js';
-import { createProbe } from '../gateway/look/probe.js';
-import { createListUpstreamModels } from '../gateway/look/upstream-models.js';
-import { Upstream } from '../gateway/transport/upstream.js';
-import { createSendMail } from '../mail/send-mail.js';
-import { judgeUpstreamAddress } from '../management/addresses.js';
 import type { Actor } from '../management/audit.js';
 import { carryCode, carryToken, hasToken } from '../management/carried.js';
 import type { Login } from '../management/sessions.js';
 import { findRoot } from '../management/users.js';
-import { OPERATIONS } from '../operations/index.js';
 import type {
   Alerting,
   KnownChannels,
@@ -27,9 +18,8 @@ import type {
   OperationCall,
   OperationDeps,
 } from '../operations/operation.js';
-import type { RankerTools } from '../providers/provider.js';
-import { LlamaEngine, loadLlama } from '../rankers/llama.js';
 import type { Store } from '../store/store.js';
+import { routes } from './routes.js';
 import {
   StoppedGatewayError,
   type Client,
@@ -68,8 +58,7 @@ export async function clientInProcess(
     place,
     isOperator: true,
     async call<Id extends OperationId>(id: Id, input: InputOf<Id> = {}): Promise<ReplyOf<Id>> {
-      const operation: Operation | undefined = OPERATIONS.find((one) => one.id === id);
-      if (operation === undefined) throw new Error(`there is no operation ${id}`);
+      const operation = await operationOf(id);
       const root = await findRoot(deps);
       if (root === undefined && id === 'getSelf') {
         throw new GatewayError(
@@ -108,6 +97,16 @@ export async function clientInProcess(
   };
 }
 
+/** Loads the module of one operation: all of them take much longer than most commands. */
+async function operationOf(id: OperationId): Promise<Operation> {
+  const [, , , name] = routes()[id];
+  const module = (await import(`../operations/${name}.js`)) as Readonly<Record<string, unknown>>;
+  const operations = Object.values(module).filter(Array.isArray).flat() as readonly Operation[];
+  const operation = operations.find((one) => one.id === id);
+  if (operation === undefined) throw new Error(`there is no operation ${id}`);
+  return operation;
+}
+
 type WhoeverCalls = Pick<Extract<OperationCall, { readonly login: Login }>, 'actor' | 'login'>;
 
 /** Settings that few operations need are read by these alone: a mistake in the others stops no command. */
@@ -118,9 +117,12 @@ function operationDeps(
   now: () => number,
   later: OperationDeps['later'],
 ): OperationDeps {
+  const askers = async () => (await import('./asking.js')).asking(sources, gateway, now);
   return {
     ...{ store, now, randomBytes, statsDays: log.statsDays },
-    ...asking(sources, gateway, now),
+    probe: async (...ask) => (await askers()).probe(...ask),
+    discover: async (server) => (await askers()).discover(server),
+    listUpstreamModels: async (channel) => (await askers()).listUpstreamModels(channel),
     stalenessMs: gateway.stalenessMs,
     deadlineMs: gateway.deadlineMs,
     allowPrivateUpstreams: gateway.allowPrivateUpstreams,
@@ -162,7 +164,8 @@ function operationDeps(
 }
 
 function mailer(sources: ConfigSources, dataDir: string): OperationDeps['sendMail'] {
-  return (mail) => {
+  return async (mail) => {
+    const { createSendMail } = await import('../mail/send-mail.js');
     const { mail: settings } = loadGroups(sources, ['mail']);
     const outboxDir = settings.outboxDir ?? join(dataDir, 'outbox');
     return createSendMail({ ...settings, outboxDir })(mail);
@@ -175,6 +178,7 @@ function alertingFrom(sources: ConfigSources, dataDir: string, now: () => number
   return {
     targets: config.alerts.targets.map(({ name }) => name),
     async test(names, by) {
+      const { createTargets, testTargets } = await import('../assembly/alerts.js');
       const parts = { node: hostname(), now, sendMail: mailer(sources, dataDir) };
       const receivers = createTargets(config, parts);
       try {
@@ -200,42 +204,5 @@ function knownFrom(sources: ConfigSources, store: Store): KnownChannels {
       const { fallback, named } = loadGroups(sources, ['models']).models;
       return (own(named, model) ?? fallback).fallbacks;
     },
-  };
-}
-
-/** What asks servers elsewhere; each call opens its connections and closes them. */
-function asking(
-  sources: ConfigSources,
-  settings: Config['gateway'],
-  now: () => number,
-): Pick<OperationDeps, 'probe' | 'discover' | 'listUpstreamModels'> {
-  const { maxReplyBytes, attemptTimeoutMs, promptsDir } = settings;
-  const declared = { get: (name: string) => loadCredentials(sources, name) };
-  async function withUpstream<T>(
-    ask: (parts: {
-      readonly upstream: Upstream;
-      readonly neural: LlamaEngine;
-      readonly tools: RankerTools;
-    }) => Promise<T>,
-  ): Promise<T> {
-    const upstream = new Upstream({ maxReplyBytes, judgeAddress: judgeUpstreamAddress(settings) });
-    const neural = new LlamaEngine({ load: loadLlama });
-    try {
-      return await ask({
-        upstream,
-        neural,
-        tools: { vectors: undefined, prompts: loadPrompts(promptsDir) },
-      });
-    } finally {
-      await upstream.close();
-      await neural.close();
-    }
-  }
-  return {
-    probe: (...ask) =>
-      withUpstream((parts) => createProbe({ ...parts, declared, now, attemptTimeoutMs })(...ask)),
-    discover: (server) => withUpstream((parts) => createDiscover({ ...parts, now })(server)),
-    listUpstreamModels: (channel) =>
-      withUpstream(({ upstream }) => createListUpstreamModels({ upstream, declared })(channel)),
   };
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Client, InputOf, OperationId, ReplyOf } from './client.js';
 import type { ApiClient } from './api-client.js';
+import { routes } from './routes.js';
 
 /** The management API of a running gateway, as the owner of the access token. */
 export function clientOverHttp(api: ApiClient): Client {
@@ -21,15 +21,6 @@ export function clientOverHttp(api: ApiClient): Client {
     },
     close: () => Promise.resolve(),
   };
-}
-
-/** How an operation is asked: the method, the path, and whether it takes a body. */
-type Route = readonly [method: string, path: string, hasBody: boolean];
-
-/** Made from the table of operations by `npm run docs:tables`: the table itself takes most of a second to load. */
-function routes(): Readonly<Record<OperationId, Route>> {
-  const file = new URL('routes.json', import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<OperationId, Route>>;
 }
 
 /** The path of an operation with its parameters in place. */

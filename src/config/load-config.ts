@@ -14,12 +14,12 @@ import {
 import { loginMistakes } from './logins.js';
 import { looseEnds, type LooseEnd } from './references.js';
 import { modelRulesOf } from './rules.js';
-import { FILE_SCHEMA, type FilePrice, type FileSettings } from './schema.js';
+import { FILE_NAMES, FILE_SCHEMA, type FilePrice, type FileSettings } from './schema.js';
 import { groupValues, type SettingGroup } from './setting.js';
 import { ENVIRONMENT_SETTINGS, SETTINGS } from './settings.js';
 import type { Config } from './values.js';
 import { slips } from './slips.js';
-import { namesAt, sayMistake } from './words.js';
+import { sayMistake } from './words.js';
 import { DEFAULT_PRICE, type Price } from '../core/quota.js';
 import { camelCase, isRecord, mapValues, own } from '../core/records.js';
 import { Secret } from '../core/secret.js';
@@ -80,7 +80,7 @@ export function loadGroups<Group extends keyof Config>(
 ): Pick<Config, Group> {
   const raw = readSources(sources);
   const others = new Set<unknown>(
-    namesAt(FILE_SCHEMA, []).filter((name) => !groups.some((group) => group === name)),
+    FILE_NAMES.filter((name) => !groups.some((group) => group === name)),
   );
   const isNeeded = (name: unknown): boolean => !others.has(name);
   return judge({

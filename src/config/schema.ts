@@ -38,7 +38,7 @@ const PRICE_SCHEMA = Joi.object({
   per_million_tokens: units(),
 }).xor('per_request', 'per_search_unit', 'per_million_tokens');
 
-export const FILE_SCHEMA = Joi.object<FileSettings>({
+const FILE = {
   ...mapValues(SETTINGS, groupSchema),
   alerts: groupSchema(SETTINGS.alerts).keys({ targets: TARGETS_SCHEMA }).default(),
   callers: Joi.object<FileSettings['callers'], true>({
@@ -66,4 +66,8 @@ export const FILE_SCHEMA = Joi.object<FileSettings>({
       }),
     )
     .default([]),
-});
+};
+
+export const FILE_SCHEMA = Joi.object<FileSettings>(FILE);
+/** The names of everything that a file may have at its top. */
+export const FILE_NAMES: readonly string[] = Object.keys(FILE);

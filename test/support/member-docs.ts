@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { CHANNEL_MEMBERS } from '../../src/core/channel-members.js';
@@ -35,12 +35,31 @@ export const PAGES_WITH_TABLES: readonly string[] = [
 export const ROUTES = fileURLToPath(new URL('../../src/client/routes.json', import.meta.url));
 
 export async function renderRoutes(): Promise<string> {
+  const files = await operationFiles();
   const routes = OPERATIONS.map((operation) => [
     operation.id,
-    [operation.method, operation.path, 'body' in operation],
+    [operation.method, operation.path, 'body' in operation, files.get(operation)],
   ]);
   const text = JSON.stringify(Object.fromEntries(routes));
   return format(text, { ...(await resolveConfig(ROUTES)), parser: 'json', objectWrap: 'collapse' });
+}
+
+/** The module of each operation, which the command line loads alone. */
+async function operationFiles(): Promise<ReadonlyMap<unknown, string>> {
+  const folder = new URL('../../src/operations/', import.meta.url);
+  const found = new Map<unknown, string>();
+  for (const file of readdirSync(folder)) {
+    if (!file.endsWith('.ts') || file === 'index.ts') continue;
+    const exported = (await import(new URL(file, folder).href)) as Readonly<
+      Record<string, unknown>
+    >;
+    for (const [name, value] of Object.entries(exported)) {
+      if (!name.endsWith('_OPERATIONS') || !Array.isArray(value)) continue;
+      // What another module spreads into its own table is found in both; either has it.
+      for (const operation of value) found.set(operation, file.replace(/\.ts$/, ''));
+    }
+  }
+  return found;
 }
 
 /** A page as it should be: its tables made anew from the code. */
