@@ -101,7 +101,7 @@ export function unknownName(name: string, known: readonly string[], what: string
 }
 
 /** The names that the schema knows in the group at `path`. */
-export function namesAt(schema: Joi.Schema, path: SettingPath): string[] {
+function namesAt(schema: Joi.Schema, path: SettingPath): string[] {
   return Object.keys(descriptionAt(schema, path)?.keys ?? {});
 }
 
