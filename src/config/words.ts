@@ -122,8 +122,19 @@ interface Description {
   readonly flags?: { readonly default?: unknown };
 }
 
+/** Joi checks each description that it makes, which takes longer than everything else that is done with settings. */
+const descriptions = new WeakMap<Joi.Schema, Description>();
+
+function descriptionOf(schema: Joi.Schema): Description {
+  const known = descriptions.get(schema);
+  if (known !== undefined) return known;
+  const made: Description = schema.describe();
+  descriptions.set(schema, made);
+  return made;
+}
+
 function descriptionAt(schema: Joi.Schema, path: SettingPath): Description | undefined {
-  let found: Description | undefined = schema.describe();
+  let found: Description | undefined = descriptionOf(schema);
   for (const part of path) {
     found =
       typeof part === 'number'
