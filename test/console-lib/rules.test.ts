@@ -21,7 +21,7 @@ import {
 import { dollars, duration, percent, significant } from '../../src/console/lib/format.js';
 import { tiersOf } from '../../src/console/lib/order.js';
 import { codeFor } from '../../src/console/lib/snippets.js';
-import { switchedOffAt } from '../../src/console/lib/verdict.js';
+import { signOfChannel, switchedOffAt, takenOutAt } from '../../src/console/lib/verdict.js';
 import { enPages } from '../../src/console/words/en-pages.js';
 import { zhPages } from '../../src/console/words/zh-pages.js';
 
@@ -50,6 +50,38 @@ describe('why a request failed', () => {
     expect(switchedOffAt(49, ['hosted'], audit, [])).toEqual([]);
     expect(switchedOffAt(95, ['hosted'], audit, [])).toEqual([]);
     expect(switchedOffAt(15, ['self'], audit, [])[0]).toMatchObject({ since: 10, until: 20 });
+  });
+
+  it('names the channels that the gateway had taken out then, why, and until when', () => {
+    const of = (id: number, at: number, action: string, detail = {}) => ({
+      ...{ ...change(at, action), detail },
+      target: `channel:${id}`,
+    });
+    const audit = [
+      of(1, 90, 'channel.return'),
+      of(1, 50, 'channel.disable', { because: 'misconfigured', message: 'no credit left' }),
+      of(2, 50, 'channel.disable', { because: 'misconfigured', message: '' }),
+      of(2, 55, 'channel.return'),
+      of(3, 50, 'channel.update'),
+    ];
+
+    expect(takenOutAt(60, [1, 2, 3, 4], audit)).toEqual([
+      { id: 1, since: 50, because: 'misconfigured', message: 'no credit left', until: 90 },
+    ]);
+    expect(takenOutAt(49, [1, 2], audit)).toEqual([]);
+    expect(takenOutAt(52, [2], audit)).toMatchObject([{ id: 2, until: 55 }]);
+  });
+
+  it.each([
+    [true, null, 'ok'],
+    [false, 'disabled', 'off'],
+    [false, 'tag_disabled', 'off'],
+    [false, 'auto_disabled', 'bad'],
+    [false, 'credentials_locked', 'warn'],
+    [false, 'unusable', 'warn'],
+    [false, null, 'warn'],
+  ])('has one sign for a channel, on all pages: live %s because of %s', (live, because, sign) => {
+    expect(signOfChannel({ live, because })).toBe(sign);
   });
 
   it('names a tag that was off for a part of the second', () => {

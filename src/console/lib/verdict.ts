@@ -135,6 +135,22 @@ export function sideOf(code: string): Side {
   return sides.find((side) => SIDES[side].includes(code)) ?? 'nobody';
 }
 
+const OFF_SIGNS: Readonly<Record<string, 'off' | 'bad'>> = {
+  ...{ disabled: 'off', tag_disabled: 'off' },
+  auto_disabled: 'bad',
+};
+
+/** The sign of a channel, the same on all pages: takes traffic, was switched off, was taken out by the gateway, or cannot be used. */
+export function signOfChannel({
+  live,
+  because,
+}: {
+  readonly live: boolean;
+  readonly because: string | null;
+}): 'ok' | 'off' | 'bad' | 'warn' {
+  return live ? 'ok' : (OFF_SIGNS[because ?? ''] ?? 'warn');
+}
+
 /** The sign of an outcome: succeeded, refused, or failed. */
 export function signOf(outcome: string, refused: boolean): 'ok' | 'hollow' | 'bad' {
   if (outcome === 'ok') return 'ok';

@@ -1,6 +1,7 @@
 import type { ItemOf } from '../../api/call.js';
 import { isFailing } from '../../../core/attention.js';
 import { percent } from '../../lib/format.js';
+import { signOfChannel } from '../../lib/verdict.js';
 import { State } from '../../parts/values.js';
 import { faultWords, wp } from '../../words.js';
 
@@ -11,14 +12,6 @@ export const REASONS = [
   ...(['disabled', 'auto_disabled', 'tag_disabled'] as const),
   ...(['credentials_locked', 'unusable'] as const),
 ];
-
-const SIGNS = {
-  disabled: 'off',
-  tag_disabled: 'off',
-  auto_disabled: 'bad',
-  credentials_locked: 'warn',
-  unusable: 'warn',
-} as const;
 
 /** Whether the channel takes traffic, and if not, why, in words. */
 export function ChannelState({
@@ -42,9 +35,8 @@ export function ChannelState({
   if (pause !== undefined) return <State sign="busy">{pause}</State>;
   if (effective.live) return <State sign="ok">{states.live}</State>;
   const because = effective.because ?? 'off';
-  const signs: Readonly<Record<string, 'off' | 'bad' | 'warn'>> = SIGNS;
   return (
-    <State sign={signs[because] ?? 'warn'}>
+    <State sign={signOfChannel(effective)}>
       <span title={effective.reason ?? undefined}>
         {effective.reason === null
           ? (states[because] ?? because)

@@ -3,6 +3,7 @@ import { call, type ReplyOf } from '../../api/call.js';
 import { useWrite } from '../../api/query.js';
 import { percent } from '../../lib/format.js';
 import { tiersOf } from '../../lib/order.js';
+import { signOfChannel } from '../../lib/verdict.js';
 import { Button, Link } from '../../parts/buttons.js';
 import { ErrorNotice } from '../../parts/notices.js';
 import { money, State } from '../../parts/values.js';
@@ -97,7 +98,7 @@ export function Rungs({ channels, model }: { readonly channels: Serving; readonl
           <ul class="ladder">
             {rungs.map(({ channel, share }) => (
               <li key={channel.id}>
-                <State sign={channel.live ? 'ok' : 'off'}>
+                <State sign={signOfChannel(channel)}>
                   <Link to={`channels?open=${channel.id}`}>{channel.name}</Link>
                 </State>
                 <span class="muted">
