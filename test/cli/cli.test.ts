@@ -324,6 +324,10 @@ describe('the command line', () => {
       expect(
         await json('keys', 'update', 'k', '--models', 'all', '--ips', 'any', '--unlimited'),
       ).toMatchObject({ model_limits_enabled: false, allow_ips: [], unlimited_quota: true });
+      expect(await json('keys', 'update', 'k', '--quota', '5')).toMatchObject({
+        remain_quota: 5,
+        unlimited_quota: false,
+      });
     });
 
     it('show amounts in units and dollars, to people', async () => {

@@ -252,6 +252,8 @@ describe('the standing of a key', () => {
     });
     const owner = { ...NO_FUNDS, quota: 1_000, ...terms, budgetUse: spent(ofOwner) };
 
-    expect(() => judgeStanding(held, owner, 10, T0)).toThrow(expect.objectContaining({ code }));
+    expect(() => judgeStanding(held, owner, 10, T0)).toThrow(
+      expect.objectContaining({ code, retryAfterMs: 60_000 }),
+    );
   });
 });

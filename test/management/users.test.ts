@@ -10,7 +10,7 @@ import {
   findUser,
   updateUser,
 } from '../../src/management/users.js';
-import { freshManagement } from '../support/management.js';
+import { freshManagement, OPERATOR } from '../support/management.js';
 
 const ROOT = { username: 'root', password: undefined, quota: 1_000_000 };
 
@@ -136,6 +136,19 @@ describe('who may change an account', () => {
     });
 
     expect(await store.getUser(target.id, deps.now())).toMatchObject({ role: 10, enabled: true });
+  });
+
+  it('is not even the operator, who would disable root or take its role', async () => {
+    const { deps, store } = management;
+    const root = await management.createUser('boss', 100);
+
+    for (const edit of [{ enabled: false }, { role: 10 }] as const) {
+      await expect(updateUser(deps, root.id, edit, OPERATOR)).rejects.toMatchObject({
+        message: expect.stringMatching(/^The root account cannot be disabled/),
+      });
+    }
+
+    expect(await store.getUser(root.id, deps.now())).toMatchObject({ enabled: true, role: 100 });
   });
 
   it('is audited with the balance before and after', async () => {

@@ -33,6 +33,7 @@ function ranked(
   documents: Documents,
   settings: Readonly<Record<string, SettingValue>> = {},
   vectors?: VectorMemory,
+  model = 'm',
 ) {
   const { id, title, baseUrl, path, headers, exampleModels } = embeddings;
   const provider = defineEmbeddings(
@@ -40,7 +41,7 @@ function ranked(
     { id, title, baseUrl, path, headers, exampleModels },
   );
   const call: UpstreamCall = {
-    ...{ model: 'm', query: 'the query', documents, topN: documents.count, options: {}, settings },
+    ...{ model, query: 'the query', documents, topN: documents.count, options: {}, settings },
   };
   const rounds = provider.rounds(call, { vectors, prompts: () => undefined });
   const parts: PartCall[] = [];
@@ -180,6 +181,17 @@ describe('texts to embed', () => {
     expect(two.inputs).toEqual([['the query']]);
     expect(two.rows[1]?.score).toBe(one.rows[0]?.score);
     expect(kept.size).toBe(2);
+  });
+
+  it('are remembered for one model and one length of vectors alone', () => {
+    const kept = new Map<string, readonly Float32Array[]>();
+    const documents = sent(['one'], false);
+    const asked = (model: string, settings = {}) =>
+      ranked({}, documents, settings, kept, model).inputs.flat().includes('one');
+
+    expect([asked('m'), asked('m'), asked('n'), asked('m', { dimensions: 2 })]).toEqual([
+      ...[true, false, true, true],
+    ]);
   });
 });
 

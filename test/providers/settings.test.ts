@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { allProviders } from '../../src/providers/index.js';
-import { publicAddress } from '../../src/providers/settings.js';
+import { Secret } from '../../src/core/secret.js';
+import { publicAddress, secretTexts } from '../../src/providers/settings.js';
 
 describe('publicAddress', () => {
   it('fills settings into the address', () => {
@@ -28,6 +29,21 @@ describe('publicAddress', () => {
   it('has none if the provider has none', () => {
     expect(publicAddress({ baseUrl: undefined }, {})).toBeUndefined();
   });
+});
+
+it('what must not be seen of a channel is replaced from the longest on, so that nothing of it is left', () => {
+  const [provider] = allProviders();
+  if (provider === undefined) throw new Error('there is one');
+  const credentials = {
+    apiKey: new Secret('key-of'),
+    other: new Secret('key-of-somebody "quoted"'),
+  };
+
+  expect(secretTexts(provider, { credentials, settings: {} })).toEqual([
+    'key-of-somebody \\"quoted\\"',
+    'key-of-somebody "quoted"',
+    'key-of',
+  ]);
 });
 
 it('names of settings and credentials are in camel case in every provider', () => {
