@@ -25,7 +25,7 @@ export function relative(seconds: number, nowMs: number): string {
   const size = Math.abs(away);
   const [unit, name, hasPlural] = UNITS.find(([length]) => size >= length) ?? [];
   if (unit === undefined || name === undefined) return 'now';
-  const count = Math.floor(size / unit);
+  const count = Math.round(size / unit);
   const span = `${count} ${name}${hasPlural === true && count > 1 ? 's' : ''}`;
   return away < 0 ? `${span} ago` : `in ${span}`;
 }

@@ -6,7 +6,7 @@ const at = (seconds: number): string => relative(NOW / 1_000 + seconds, NOW);
 
 describe('on a terminal', () => {
   it('a moment is told by how far away it is', () => {
-    expect([-2, -90, -3 * 3_600 - 5, -86_400, -40 * 86_400, -800 * 86_400].map(at)).toEqual([
+    expect([-2, -80, -3 * 3_600 - 5, -86_400, -40 * 86_400, -800 * 86_400].map(at)).toEqual([
       ...['2 s ago', '1 min ago', '3 h ago', '1 day ago', '1 month ago', '2 years ago'],
     ]);
     expect([0, 59, 12 * 86_400].map(at)).toEqual(['now', 'in 59 s', 'in 12 days']);
