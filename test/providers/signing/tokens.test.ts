@@ -84,8 +84,16 @@ describe('a token for Google', () => {
     const byKey = endpointOf(google, { credentialsJson });
     const byChannel = endpointOf(google, { credentialsJson }, { tokenUrl: 'http://stub.test/t' });
 
-    expect((await asked(google, byKey)).url).toBe('https://key.test/t');
-    expect((await asked(google, byChannel)).url).toBe('http://stub.test/t');
+    for (const [endpoint, address] of [
+      [byKey, 'https://key.test/t'],
+      [byChannel, 'http://stub.test/t'],
+    ] as const) {
+      const { url, form } = await asked(google, endpoint);
+      const options = { currentDate: new Date(T0) };
+      const { payload } = await jwtVerify(form.assertion ?? '', publicKey, options);
+      // The assertion is for the address in the key, wherever it goes.
+      expect([url, payload.aud]).toEqual([address, 'https://key.test/t']);
+    }
   });
 
   it('is asked for with the refresh token of a user', async () => {
