@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { exampleCall, exampleOf } from './docs-example.js';
 import type { JsonSchema } from './json-schema.js';
 import { apiOperations } from './openapi.js';
 import type { ApiOperation, ApiParameter, OpenApi } from './openapi-parts.js';
@@ -13,6 +14,7 @@ h3 b { border: 1px solid currentColor; border-radius: 4px; font-size: 0.7em; pad
 table { border-collapse: collapse; width: 100%; }
 td, th { border-bottom: 1px solid var(--line); padding: 0.25rem 0.5rem; text-align: left; vertical-align: top; }
 summary { cursor: pointer; }
+pre { overflow-x: auto; }
 `;
 
 /** What the page's `Content-Security-Policy` must be: its own style and nothing else, no script at all. */
@@ -36,7 +38,8 @@ export function docsPage(api: OpenApi): string {
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escape(api.info.title)}: API reference</title><style>${STYLE}</style></head><body>`,
     `<h1>${escape(api.info.title)}</h1>${paragraphs.join('')}`,
-    '<p>The same as <a href="/openapi.json">OpenAPI 3.1</a>.</p>',
+    '<p>The same as <a href="/openapi.json">OpenAPI 3.1</a>. In examples, <code>$GATEWAY</code> is the address of the gateway, and ' +
+      '<code>$TOKEN</code> an API key or an access token. Bodies have what they must have.</p>',
     `<nav><ul>${links.join('')}</ul></nav>${sections.join('')}</body></html>`,
   ].join('\n');
 }
@@ -64,7 +67,9 @@ function entry(method: string, path: string, operation: ApiOperation): string {
     `<p>${prose(summary)}. ${prose(description ?? '')} ${access}</p>`,
     table('Parameters', given),
     table('Body', body === undefined ? [] : rows(body)),
+    example('Example', exampleCall(method, path, operation)),
     `<details><summary>Reply</summary>${table('', reply === undefined ? [] : rows(reply))}`,
+    example('', reply === undefined ? undefined : JSON.stringify(exampleOf(reply), null, 2)),
     `<p>Fails with: <code>${escape(failures.join('; '))}</code></p></details></article>`,
   ].join('');
 }
@@ -77,6 +82,11 @@ function table(title: string, body: readonly string[]): string {
   if (body.length === 0) return '';
   const heading = title === '' ? '' : `<h4>${title}</h4>`;
   return `${heading}<table><tbody>${body.join('')}</tbody></table>`;
+}
+
+function example(title: string, text: string | undefined): string {
+  if (text === undefined) return '';
+  return `${title === '' ? '' : `<h4>${title}</h4>`}<pre><code>${escape(text)}</code></pre>`;
 }
 
 /** The members of a schema, nested ones by their path. */

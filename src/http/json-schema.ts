@@ -8,6 +8,8 @@ export interface JsonSchema {
   readonly items?: JsonSchema;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
+  readonly example?: unknown;
+  readonly const?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;

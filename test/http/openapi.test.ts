@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fc } from '../support/property.js';
+import { exampleCall, exampleOf } from '../../src/http/docs-example.js';
 import type { JsonSchema } from '../../src/http/json-schema.js';
 import { apiOperations, describeApi, publishedApi } from '../../src/http/openapi.js';
 import { DIALECTS } from '../../src/ingress/index.js';
@@ -276,3 +277,26 @@ it('names every operation once', () => {
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
+
+it('has an example of each request and reply, which its schema accepts', async () => {
+  const wrong: string[] = [];
+  for (const { method, path, operation } of apiOperations(api)) {
+    const { requestBody, responses } = operation;
+    const body = requestBody?.content['application/json'];
+    const reply = responses['200']?.content?.['application/json']?.schema;
+    const given = [
+      ['body', body?.schema, body && (body.example ?? exampleOf(body.schema, '', true))],
+      ['reply', reply, reply && exampleOf(reply)],
+    ] as const;
+    for (const [what, schema, example] of given) {
+      if (schema === undefined || ajv.validate(schema, example)) continue;
+      wrong.push(`${operation.operationId} ${what}: ${ajv.errorsText()}`);
+    }
+    expect(exampleCall(method, path, operation)).toMatch(
+      /^curl (?:-X [A-Z]+ )?"\$GATEWAY\/[^{}]*"/,
+    );
+  }
+  expect(wrong).toEqual([]);
+  const html = await (await fetch(`${gateway.url}/docs/`)).text();
+  expect(html.match(/<h4>Example<\/h4><pre><code>curl /g)).toHaveLength(apiOperations(api).length);
+});
