@@ -38,6 +38,44 @@ What the columns say:
 
 A star marks what differs by model; see the provider's section.`;
 
+/** Which providers suit a need, the first choices alone, and what to know about them. */
+const NEEDS: readonly (readonly [need: string, ids: readonly string[], note: string])[] = [
+  [
+    'no account',
+    ['local', 'llama'],
+    '`local` compares words; `llama` runs a model file in the gateway',
+  ],
+  [
+    'my own GPU',
+    ['tei', 'infinity', 'vllm', 'sglang', 'nim'],
+    'nothing is billed; they are checked every minute',
+  ],
+  [
+    'the lowest bill',
+    ['tei', 'voyage', 'jina'],
+    'your own server, or for short lists a provider that counts tokens; for long documents one that counts search units',
+  ],
+  [
+    'many languages',
+    ['cohere', 'voyage', 'jina', 'tei'],
+    'choose a multilingual model, such as `BAAI/bge-reranker-v2-m3` on your own server',
+  ],
+  ['on AWS', ['bedrock', 'bedrock-invoke', 'jina-sagemaker'], ''],
+  ['on Azure', ['azure-foundry', 'azure-serverless', 'azure-data-ai'], ''],
+  ['on Google Cloud', ['google'], ''],
+  [
+    'data stays in the EU',
+    ['tei', 'scaleway', 'bedrock', 'azure-foundry'],
+    'your own server, a European host, or a European region; check the contract',
+  ],
+  [
+    'long documents',
+    ['voyage', 'jina', 'cohere'],
+    'any other with `long_documents: chunk` on its channel',
+  ],
+  ['images', ['jina', 'gitee-multimodal', 'vllm', 'nim'], 'with a model that reads images'],
+];
+
 /** Where the page is kept. */
 export const PROVIDER_PAGE = new URL('../../docs/providers.md', import.meta.url);
 
@@ -50,7 +88,10 @@ export interface ReadyChannel {
 /** The page as it should be, in the style of all files here. */
 export async function renderProviders(): Promise<string> {
   const providers = allProviders();
-  const page = [INTRODUCTION, '## All of them', table(providers), ...providers.map(section)];
+  const page = [
+    ...[INTRODUCTION, '## Which one do I want?', needsTable(providers)],
+    ...['## All of them', table(providers), ...providers.map(section)],
+  ];
   const style = await resolveConfig(fileURLToPath(PROVIDER_PAGE));
   return format(page.join('\n\n'), { ...style, parser: 'markdown' });
 }
@@ -116,6 +157,18 @@ function addressOf(
 
 function fixtureOf({ id }: Provider): ProviderFixture | undefined {
   return fixtureIds().includes(id) ? readFixture(id) : undefined;
+}
+
+function needsTable(providers: readonly Provider[]): string {
+  const linked = (id: string): string => {
+    const provider = providers.find((one) => one.id === id);
+    if (provider === undefined) throw new Error(`no provider has the id ${id}`);
+    return `[\`${id}\`](#${anchor(provider)})`;
+  };
+  const rows = NEEDS.map(
+    ([need, ids, note]) => `| ${need} | ${ids.map(linked).join(', ')} | ${note} |`,
+  );
+  return ['| I need | Try | Note |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 function table(providers: readonly Provider[]): string {
