@@ -92,7 +92,7 @@ const RERANK_REPLY = Joi.object({
     warnings: Joi.array()
       .items(Joi.string())
       .description('Remarks on the ranking, such as that a fallback made it.'),
-    degraded: Joi.boolean().valid(true).description('Only where a last resort made it.'),
+    degraded: Joi.boolean().description('Only where a last resort made it.'),
   }).required(),
   usage: Joi.object({
     prompt_tokens: REQUIRED_COUNT,

@@ -44,7 +44,7 @@ export async function publishedApi(api: OpenApi): Promise<object> {
   ]);
   const failures: [string, JsonSchema][] = [
     ['ErrorCode', ERROR_CODE],
-    ['RerankError', RERANK_ERROR],
+    ['CallError', RERANK_ERROR],
     ['Failure', managementError()],
   ];
   return withComponents(api, new Map([...known, ...failures]));

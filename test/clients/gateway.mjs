@@ -19,6 +19,7 @@ export const DOCUMENTS = [
 export const BEST = 2;
 /** What stands for the first key where requests are signed. */
 export const ACCESS_KEY_ID = 'AKIDGATEWAY';
+export const ROOT_PASSWORD = 'correct horse 42 battery';
 
 /**
  * Starts a gateway as `npm start` does, with the settings that a clone has, and reads the first key from what it prints.
@@ -27,7 +28,7 @@ export const ACCESS_KEY_ID = 'AKIDGATEWAY';
 export async function startGateway() {
   const folder = await mkdtemp(join(tmpdir(), 'rerank-clients-'));
   // The first start makes the key, and the second one lets an access key id stand for it.
-  const first = await launch(folder, {}, /first API key: (sk-\w+)/);
+  const first = await launch(folder, { ROOT_PASSWORD }, /first API key: (sk-\w+)/);
   await first.stop();
   const config = join(folder, 'gateway.yaml');
   await writeFile(config, JSON.stringify(settings(first.found)));
