@@ -11,42 +11,56 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 /** A value that fits a schema. With `leanly`, an object has only what it must have, or else its first member. */
 export function exampleOf(schema: JsonSchema, name = '', leanly = false): unknown {
-  const { default: usual, enum: choices, anyOf, properties, required = [] } = schema;
-  if (schema.example !== undefined) return schema.example;
-  if (schema.const !== undefined) return schema.const;
-  if (usual !== undefined && usual !== null && usual !== '') return usual;
-  if (choices !== undefined) return choices.find((one) => one !== null) ?? null;
-  if (anyOf !== undefined) return exampleOf(anyOf.find(isSomething) ?? {}, name, leanly);
+  const usual = usualOf(schema);
+  if (usual !== undefined) return usual;
+  if (schema.anyOf !== undefined) {
+    return exampleOf(schema.anyOf.find(({ type }) => type !== 'null') ?? {}, name, leanly);
+  }
   switch (typeOf(schema)) {
-    case 'object': {
-      const members = Object.entries(properties ?? {});
-      const needed = members.filter(([each]) => required.includes(each));
-      const shown = !leanly ? members : needed.length > 0 ? needed : members.slice(0, 1);
-      return Object.fromEntries(
-        shown.map(([each, member]) => [each, exampleOf(member, each, leanly)]),
-      );
-    }
+    case 'object':
+      return objectOf(schema, leanly);
     case 'array':
       return schema.items === undefined ? [] : [exampleOf(schema.items, name, leanly)];
     case 'boolean':
       return true;
     case 'integer':
     case 'number':
-      return IS_TIME.test(name) ? SECOND : Math.max(1, schema.minimum ?? 1);
+      return numberOf(schema, name);
     case 'string':
-      return (TEXTS[name] ?? (name === '' ? 'text' : name)).padEnd(schema.minLength ?? 0, 'x');
+      return textOf(schema, name);
     default:
       return null;
   }
 }
 
-function typeOf({ type, properties }: JsonSchema): string | undefined {
-  if (type === undefined) return properties === undefined ? undefined : 'object';
-  return typeof type === 'string' ? type : type.find((one) => one !== 'null');
+/** What the schema itself names. */
+function usualOf(schema: JsonSchema): unknown {
+  const { example, const: only, default: preset, enum: choices } = schema;
+  const named = [example, only, preset, ...(choices ?? [])];
+  return named.find((value) => value !== undefined && value !== null && value !== '');
 }
 
-function isSomething({ type }: JsonSchema): boolean {
-  return type !== 'null';
+function numberOf({ minimum = 1 }: JsonSchema, name: string): number {
+  return IS_TIME.test(name) ? SECOND : Math.max(1, minimum);
+}
+
+function textOf({ minLength = 0 }: JsonSchema, name: string): string {
+  return (TEXTS[name] ?? (name === '' ? 'text' : name)).padEnd(minLength, 'x');
+}
+
+function objectOf({ properties = {}, required = [] }: JsonSchema, leanly: boolean): object {
+  const members = Object.entries(properties);
+  const needed = members.filter(([name]) => required.includes(name));
+  const lean = needed.length > 0 ? needed : members.slice(0, 1);
+  return Object.fromEntries(
+    (leanly ? lean : members).map(([name, member]) => [name, exampleOf(member, name, leanly)]),
+  );
+}
+
+/** `any` if it says nothing. */
+function typeOf({ type = 'any', properties }: JsonSchema): string {
+  if (type === 'any' && properties !== undefined) return 'object';
+  return typeof type === 'string' ? type : (type.find((one) => one !== 'null') ?? 'null');
 }
 
 /** A call of an operation as a command, with what it must have and nothing else. */
