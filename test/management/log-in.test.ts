@@ -35,6 +35,16 @@ describe('a right password', () => {
     await expect(countWrong('home')).resolves.toBeUndefined();
   });
 
+  it('is from a new place where an admin has logged in before, and only from elsewhere', async () => {
+    await management.store.updateUser(userId, { role: 10 }, NOW);
+    const isNew = async (block: string): Promise<boolean> =>
+      (await logIn(deps(), 'ann', PASSWORD, block)).isNewPlace;
+
+    expect([await isNew('home'), await isNew('home'), await isNew('office')]).toEqual([
+      ...[false, false, true],
+    ]);
+  });
+
   it('of a disabled account begins nothing', async () => {
     await management.store.updateUser(userId, { enabled: false }, NOW);
 
