@@ -249,7 +249,7 @@ module.exports = {
       [
         '^src/console',
         // No package and no part of Node is behind these: the console's errors and sums are the gateway's own.
-        '^src/core/(agreement|attention|attention-words|depends|documents-in|errors|evaluation|figures|forecast|quota|time-zone)\\.ts$',
+        '^src/core/(agreement|attention|attention-words|depends|documents-in|errors|evaluation|figures|forecast|quota)\\.ts$',
         'node_modules/(preact|@tanstack/query-core|uplot)/',
       ],
       'a client of the API in the browser: it shares rules with the gateway and nothing else',
@@ -259,7 +259,7 @@ module.exports = {
       '^src/console/lib',
       [
         '^src/console/(lib|words|api/(operations|members)\\.ts)',
-        '^src/core/(agreement|attention|attention-words|depends|documents-in|errors|evaluation|figures|forecast|quota|time-zone)\\.ts$',
+        '^src/core/(agreement|attention|attention-words|depends|documents-in|errors|evaluation|figures|forecast|quota)\\.ts$',
       ],
       'rules of the pages: neither Preact nor the document',
     ),

@@ -39,15 +39,29 @@ export function forecast(
   timeZone: string,
   knownFromMs: number,
 ): Forecast {
-  const { monthMs, rateMs, todayMs, endMs } = forecastSpan(nowMs, timeZone);
+  const startOf = (atMs: number): number => startOfDay(dayOf(atMs, timeZone), timeZone);
+  return forecastBy(days, nowMs, { ...forecastSpan(nowMs, timeZone), startOf }, knownFromMs);
+}
+
+/** Where the month, the days of the rate and today begin, where the month ends, and where the day of a moment begins. */
+export interface ForecastCalendar extends Omit<ReturnType<typeof forecastSpan>, 'fromMs'> {
+  readonly startOf: (atMs: number) => number;
+}
+
+/** The same by a calendar that the caller brings: the browser has one of its own. */
+export function forecastBy(
+  days: readonly DaySpent[],
+  nowMs: number,
+  { monthMs, rateMs, todayMs, endMs, startOf }: ForecastCalendar,
+  knownFromMs: number,
+): Forecast {
   const between = (fromMs: number, toMs: number): number =>
     days
       .filter(({ startMs }) => startMs >= fromMs && startMs < toMs)
       .reduce((sum, { units }) => sum + units, 0);
   const spent = between(monthMs, endMs);
   const sinceMs = Math.max(rateMs, Math.min(knownFromMs, todayMs));
-  const { year, month, date } = dayOf(sinceMs, timeZone);
-  const firstMs = startOfDay({ year, month, date }, timeZone);
+  const firstMs = startOf(sinceMs);
   const wholeDays = Math.round((todayMs - firstMs) / DAY_MS);
   const known = wholeDays > 0 ? wholeDays : Math.max(nowMs - todayMs, 1) / DAY_MS;
   const perDay = between(firstMs, wholeDays > 0 ? todayMs : endMs) / known;

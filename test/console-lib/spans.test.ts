@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { forecastSpan } from '../../src/core/forecast.js';
 import { startOfDay, type CalendarDay } from '../../src/core/time-zone.js';
 
 const run = promisify(execFile);
@@ -81,5 +82,16 @@ describe.each(ZONES)('a time range of a reader in %s', (zone) => {
     expect(clipped).toEqual({ start: 1_300, end: 1_900 });
     const times = [day(2026, 10, 24), day(2026, 10, 25), day(2026, 10, 26)];
     expect(days).toEqual({ times, values: [3, 7, 0] });
+  }, 30_000);
+
+  it('forecasts by the same days as the command line', async () => {
+    const nowMs = day(2026, 10, 28) * 1_000 + 50_000_000;
+    const calendar = await inZone<Record<string, number>>(
+      zone,
+      `spans.calendarAt(new Date(${nowMs}))`,
+    );
+
+    const { fromMs: _, ...expected } = forecastSpan(nowMs, zone);
+    expect(calendar).toEqual(expected);
   }, 30_000);
 });

@@ -99,6 +99,13 @@ test('prices that change are marked in the chart of the spending, and told with 
   }
   assert.deepEqual(await faultsOf(page, 'a price mark'), []);
 
+  // What upstreams cost, and what the month comes to.
+  await page.goto(`${url}/console/spend`);
+  for (const name of ['Upstream cost', 'Margin']) {
+    await page.getByRole('columnheader', { name, exact: true }).waitFor();
+  }
+  await page.getByText(/this month ends at \$0\.\d+\./).waitFor();
+
   await page.goto(`${url}/console/models`);
   await page.getByRole('cell', { name: 'local', exact: true }).click();
   const drawer = page.getByRole('dialog', { name: 'local' });

@@ -61,6 +61,20 @@ export function byDay(
   return { times, values: times.map((time) => found.get(time) ?? 0) };
 }
 
+/** When the month of a date, its last seven days and the day itself began, and when the month ends, in the reader's time zone. */
+export function calendarAt(date: Date) {
+  const at = (months: number, day: number): number => dayFrom(date, months, day) * 1_000;
+  const today = date.getDate();
+  const startOf = (ms: number): number => dayFrom(new Date(ms), 0, new Date(ms).getDate()) * 1_000;
+  return {
+    monthMs: at(0, 1),
+    rateMs: at(0, today - 7),
+    todayMs: at(0, today),
+    endMs: at(1, 1),
+    startOf,
+  };
+}
+
 /** The start of a day in the month that is so many after the one of a date, in seconds. */
 function dayFrom(date: Date, months: number, day: number): number {
   return new Date(date.getFullYear(), date.getMonth() + months, day).getTime() / 1_000;

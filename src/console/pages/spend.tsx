@@ -1,9 +1,9 @@
-import { forecast, forecastSpan } from '../../core/forecast.js';
+import { forecastBy } from '../../core/forecast.js';
 import { seesAll } from '../about.js';
 import { download, type ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { moment, percent } from '../lib/format.js';
-import { byDay, spanBeside, spanOf, type Span, type SpanName } from '../lib/spans.js';
+import { byDay, calendarAt, spanBeside, spanOf, type Span, type SpanName } from '../lib/spans.js';
 import { FilterText, Segments } from '../parts/fields.js';
 import { Empty, ErrorNotice, Skeleton } from '../parts/notices.js';
 import { Count, Meter, Money, money, style } from '../parts/values.js';
@@ -243,27 +243,27 @@ function nameOf(row: Row, group: Group): string {
 
 /** What was spent on each day of a span, in the reader's time zone; adds up to the total of the table. */
 function useDays(span: Span) {
+  const { data } = useByDay(span);
+  return data && byDay(span, data.rows);
+}
+
+function useByDay(span: Span) {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const range = { start_timestamp: span.start, end_timestamp: span.end };
   // Others group by what they see alone.
   const operation = seesAll() ? 'usageBreakdown' : ('ownUsageBreakdown' as 'usageBreakdown');
-  const { data } = useRead(operation, { query: { ...range, by: 'day', time_zone: timeZone } });
-  return data && byDay(span, data.rows);
+  return useRead(operation, { query: { ...range, by: 'day', time_zone: timeZone } });
 }
 
 /** What this month will have cost at its end, at the rate of the last seven days. */
 function Forecast({ end }: Pick<Span, 'end'>) {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const nowMs = Date.now();
-  const start = forecastSpan(nowMs, timeZone).fromMs / 1_000;
-  const range = { start_timestamp: start, end_timestamp: end };
-  // Others group by what they see alone.
-  const operation = seesAll() ? 'usageBreakdown' : ('ownUsageBreakdown' as 'usageBreakdown');
-  const { data } = useRead(operation, { query: { ...range, by: 'day', time_zone: timeZone } });
+  const calendar = calendarAt(new Date(nowMs));
+  const { data } = useByDay({ start: Math.min(calendar.monthMs, calendar.rateMs) / 1_000, end });
   if (data === undefined || data.total.quota === 0) return null;
   const days = data.rows.map(({ day, quota }) => ({ startMs: (day ?? 0) * 1_000, units: quota }));
-  const knownFromMs = data.complete_from === null ? nowMs : data.complete_from * 1_000;
-  const { total } = forecast(days, nowMs, timeZone, knownFromMs);
+  const knownFromMs = (data.complete_from ?? nowMs / 1_000) * 1_000;
+  const { total } = forecastBy(days, nowMs, calendar, knownFromMs);
   return <p class="small muted">{wp().spend.forecast(money(total))}</p>;
 }
 
