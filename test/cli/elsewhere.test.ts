@@ -272,3 +272,15 @@ describe('import new-api', () => {
     expect([code, error]).toEqual([1, expect.stringContaining('no table "channels"')]);
   });
 });
+
+it('an address in a variable that is not set is reported by the name of the variable', () => {
+  const params = { model: 'cohere/rerank-v3.5', api_base: 'os.environ/UNSET_BASE', api_key: 'k' };
+  const entry = { model_name: 'x', litellm_params: params, model_info: { mode: 'rerank' } };
+  const { channels, notCarried, toDo } = planOfLitellm({ model_list: [entry] }, {});
+
+  expect(channels).toEqual([]);
+  expect(notCarried).toEqual([
+    { what: 'model x (cohere/rerank-v3.5)', why: 'UNSET_BASE is not set' },
+  ]);
+  expect(toDo.join()).toContain('Set UNSET_BASE');
+});
