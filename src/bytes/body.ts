@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { Documents } from './documents.js';
 import { areFields, fieldDocuments, NO_PLACE } from './fields.js';
-import { Listed, type Places } from './listed.js';
+import { Listed } from './listed.js';
 import { STEP_BYTES, worked, type Paced } from './pace.js';
 import { excessOf, type ParseLimits } from './scan.js';
 import { FIELD, ROW, Walk, type FoundList, type ListPlace } from './scanner.js';
+import { imageDocuments, withoutHalves } from './image-documents.js';
+import { joinedAtCut, parsed, type Parsed } from './parsed.js';
 
 const QUOTE = 0x22;
 /** Larger bodies are not parsed in one piece, nor are the parts around their list: other requests would wait. */
@@ -13,16 +15,6 @@ const MOST_PARSED_BYTES = 4_194_304;
 const TEXT_AND_IMAGE = ['text', 'image'];
 /** Longer elements are not examined one by one. */
 const MOST_ELEMENT_BYTES = 65_536;
-
-/** What there is instead of a value. */
-type NoValue =
-  | { readonly kind: 'excess'; readonly excess: keyof ParseLimits }
-  /** `place`: as the engine names it, or how far the walk came. */
-  | { readonly kind: 'invalid'; readonly cause: unknown; readonly place: string }
-  /** It is large, and this part of it is not as usual. */
-  | { readonly kind: 'unusual'; readonly part: string; readonly mostBytes: number };
-
-type Parsed = { readonly kind: 'value'; readonly value: unknown } | NoValue;
 
 /** Which documents are wanted of a list. */
 export interface Wanted {
@@ -276,42 +268,10 @@ export class OpenBody {
   }
 }
 
-function parsed(text: string): Parsed {
-  try {
-    return { kind: 'value', value: JSON.parse(text) };
-  } catch (cause) {
-    // The place where the parser stopped, without the piece of the body that newer engines quote.
-    const place = /position \d+/.exec(cause instanceof Error ? cause.message : '')?.[0] ?? '';
-    return { kind: 'invalid', cause, place };
-  }
-}
-
-/** The text before and after a member that is cut out, without the comma that only one of them needs. */
-function joinedAtCut(before: string, behind: string): string {
-  const [head, after] = [before.trimEnd(), behind.trimStart()];
-  if (after.startsWith(',') && !head.endsWith(',')) return head + after.slice(1);
-  return (head.endsWith(',') ? head.slice(0, -1) : head) + after;
-}
-
 /** Whether elements are strings: one is its own text, and that of an object begins after its brace. */
 function hasStrings(body: Buffer, { rows, width }: FoundList): boolean {
   for (let at = 0; at < rows.length; at += width) if (body[rows[at] ?? 0] === QUOTE) return true;
   return false;
-}
-
-/** The digits of the escape that replaces half of a surrogate pair. */
-const REPLACED = 'fffd';
-const HEAD_BYTES = 2;
-
-/**
- * The same bytes without halves of surrogate pairs that came without the other half, escaped: no upstream need understand them.
- * Each becomes an escape of the same length, in a copy: the caller sees what it sent.
- */
-function withoutHalves(body: Buffer, places: Uint32Array): Buffer {
-  if (places.length === 0) return body;
-  const copy = Buffer.from(body);
-  for (const place of places) copy.write(REPLACED, place + HEAD_BYTES, 'latin1');
-  return copy;
 }
 
 /** Rows of documents that are only their texts. */
@@ -320,37 +280,3 @@ function textsAlone(rows: Uint32Array): Uint32Array {
   for (let row = 0; row < texts.length; row += ROW) texts.copyWithin(row, row + 2, row + 4);
   return texts;
 }
-
-/**
- * Documents of which some are images or have one; `undefined` if an element is neither a text nor an image.
- * @param blanks of the texts that there are.
- */
-function imageDocuments(
-  body: Buffer,
-  { rows: found, width, halves }: FoundList,
-  blanks: readonly number[],
-): Documents | undefined {
-  const rows = new Uint32Array((found.length / width) * ROW);
-  const images = new Map<number, Buffer>();
-  const lone = new Set<number>();
-  const changed = new Map<number, Buffer>();
-  for (let at = 0, row = 0; at < found.length; at += width, row += ROW) {
-    const isAlone = body[found[at] ?? 0] === QUOTE;
-    const text = isAlone ? at + 2 : at + ROW;
-    const [from = 0, to = 0] = found.subarray(at + ROW + FIELD, at + ROW + FIELD + 2);
-    const isImage = body[from] === QUOTE && to - from > NO_TEXT.length && from !== NO_PLACE;
-    const hasText = found[text] !== NO_PLACE;
-    if (hasText ? body[found[text] ?? 0] !== QUOTE : !isImage) return undefined;
-    rows.set(found.subarray(at, at + 2), row);
-    rows.set(found.subarray(text, text + 3), row + 2);
-    if (isImage) images.set(row / ROW, body.subarray(from, to));
-    if (hasText) continue;
-    lone.add(row / ROW);
-    changed.set(row / ROW, NO_TEXT);
-  }
-  const all = [...blanks, ...lone].sort((one, other) => one - other);
-  const places: Places = { bytes: body, ranked: withoutHalves(body, halves), rows, blanks: all };
-  return new Listed(lone.size === 0 ? { ...places, images } : { ...places, images, lone, changed });
-}
-
-const NO_TEXT = Buffer.from('""');

@@ -2,7 +2,7 @@
 export { openBody, type OpenBody } from './body.js';
 export type { ListPlace } from './scanner.js';
 export type { DocumentPart, Documents } from './documents.js';
-export { documentsOf } from './listed.js';
+export { documentsOf } from './documents-of.js';
 export { JsonFragment, type JsonBody } from './fragment.js';
 export { writeJson } from './write.js';
 export { readRows, withoutLongTexts } from './replies.js';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { loadGroups } from '../config/load-config.js';
-import { openStore, rotateKey } from '../assembly/open-store.js';
+import { rotateKey } from '../assembly/encryption-keys.js';
+import { openStore } from '../assembly/open-store.js';
 import { RefusedError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';
 import { counted } from './text.js';

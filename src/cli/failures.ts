@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { EncryptionKeyError } from '../assembly/open-store.js';
+import { EncryptionKeyError } from '../assembly/encryption-keys.js';
 import { GatewayUnreachableError } from '../client/api-client.js';
 import { StoppedGatewayError } from '../client/client.js';
 import { CONFIG_EXIT_CODE, ConfigError, mistakeWire } from '../config/mistakes.js';
