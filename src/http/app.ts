@@ -14,7 +14,7 @@ import { healthRoutes, type HealthDeps } from './health-routes.js';
 import { managementRoutes, type ManagementRouteDeps } from './management-routes.js';
 import { modelRoutes } from './model-routes.js';
 import { requestIdOf } from './request-id.js';
-import type { RerankRouteDeps } from './rerank-exchange.js';
+import type { RerankRouteDeps } from './rerank-deps.js';
 import { onlyPosted, rerankRoute } from './rerank-route.js';
 
 export interface HttpDeps extends RerankRouteDeps, HealthDeps, ManagementRouteDeps {

@@ -2,21 +2,16 @@ import express, { type Request, type Response, type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
 import { withoutKeys } from '../core/secret.js';
 import { storeAnswers } from '../gateway/admission.js';
-import { judgeAddress, unknownKey } from '../gateway/key-refusals.js';
-import { ADMIN_ROLE, AUDITOR_ROLE, ROOT_ROLE, type Actor } from '../management/audit.js';
+import { ADMIN_ROLE } from '../management/audit.js';
 import { countAttempt } from '../management/attempts.js';
-import type { Login } from '../management/sessions.js';
-import { actorOf } from '../management/users.js';
 import type { Authenticate } from './authentication.js';
 import { allow } from './allow.js';
-import { readFormBody, readJsonBody } from './body.js';
 import { addressBlock, clientAddress, isSecure, AddressList } from './client-address.js';
 import { onlyOnce, type KeptReply } from './idempotency.js';
 import { Load, type Place } from './load.js';
 import { createFindLogin, sessionCookie, type FindLogin } from './login.js';
 import {
   FileReply,
-  type Access,
   type Method,
   type Operation,
   type OperationCall,
@@ -25,6 +20,8 @@ import {
 } from '../operations/operation.js';
 import { refuseForeignOrigin } from './origin.js';
 import { createFindVouched, type ProxyHeaders } from './proxy-login.js';
+import { whoCalls } from './who-calls.js';
+import { readBody, readForm } from './read-input.js';
 
 export interface ManagementRouteDeps {
   readonly operations: readonly Operation[];
@@ -36,8 +33,6 @@ export interface ManagementRouteDeps {
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
-/** For a body of at most that size, which any line delivers in a second. */
-const BODY_WITHIN_MS = 5_000;
 const MIB = 1024 * 1024;
 
 /**
@@ -82,13 +77,6 @@ class ManagementLoad {
     }
   }
 }
-
-const LEAST_ROLE: Readonly<Record<'login' | 'auditor' | 'admin' | 'root', number>> = {
-  login: 1,
-  auditor: AUDITOR_ROLE,
-  admin: ADMIN_ROLE,
-  root: ROOT_ROLE,
-};
 
 /** Everything below `/api`, from the table of operations. */
 export function managementRoutes(deps: ManagementRouteDeps): Router {
@@ -212,71 +200,6 @@ function refuseForeignPage(
   );
 }
 
-async function whoCalls(
-  deps: ManagementRouteDeps,
-  findLogin: FindLogin,
-  access: Access,
-  address: string,
-  req: Request,
-  res: Response,
-): Promise<
-  | Pick<Extract<OperationCall, { identity: unknown }>, 'identity'>
-  | { actor: Actor; login?: Login }
-  | Visitor
-> {
-  if (access === 'public') {
-    return { actor: { id: undefined, name: 'anonymous', role: 0, address } };
-  }
-  if (access === 'visitor') return loginIfAny(findLogin, req, res);
-  if (access === 'key') {
-    // Memory is good enough to admit a rerank request, which the store judges again; here nothing comes after.
-    const { keyHash } = await deps.authenticate(req);
-    const credential = await deps.management.gateway.credentials.findFresh(keyHash);
-    if (credential === undefined) throw unknownKey();
-    if (!credential.userEnabled) throw userDisabled();
-    judgeAddress({
-      credential,
-      addressAllowed: (allowIps) => new AddressList(allowIps).includes(address),
-    });
-    return { identity: { keyHash, credential } };
-  }
-  const login = await findLogin(req, res);
-  if (login === undefined) {
-    throw new GatewayError('unauthorized', 'Log in first, or send an access token.');
-  }
-  const { user } = login;
-  const named = req.headers['new-api-user'];
-  if (named !== undefined && named !== String(user.id)) {
-    throw new GatewayError('unauthorized', 'The header New-Api-User names another user.');
-  }
-  if (!user.enabled) throw userDisabled();
-  if (user.role < LEAST_ROLE[access]) {
-    throw new GatewayError('permission_denied', 'Your account may not do this.');
-  }
-  return { login, actor: actorOf(user, address) };
-}
-
-type Visitor = Pick<
-  Extract<OperationCall, { login: Login | undefined; refusal: unknown }>,
-  'login' | 'refusal'
->;
-
-/** A login that has ended counts as none: the caller wants to know just that, and why nobody may log in who was vouched for. */
-async function loginIfAny(findLogin: FindLogin, req: Request, res: Response): Promise<Visitor> {
-  try {
-    const login = await findLogin(req, res);
-    return { login: login?.user.enabled === true ? login : undefined, refusal: undefined };
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.status >= 500) throw error;
-    const isOver = error.code === 'unauthorized' && error.cause === undefined;
-    return { login: undefined, refusal: isOver ? undefined : error.message };
-  }
-}
-
-function userDisabled(): GatewayError {
-  return new GatewayError('user_disabled', 'The account is disabled.');
-}
-
 /** Counts one attempt from an address block, on any account. */
 async function countFrom(
   { management: { store, now, accounts } }: ManagementRouteDeps,
@@ -291,42 +214,6 @@ async function countFrom(
   throw new GatewayError('rate_limited', 'Too many attempts; try again later.', {
     retryAfterMs: taken.retryAfterMs,
   });
-}
-
-/** Refuses what is not valid, and leaves out a byte-order mark. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-/** The members of a form, each once. */
-async function readForm(
-  req: Request,
-  mostBytes: number,
-  load: Load,
-  place: Place,
-): Promise<unknown> {
-  const bytes = await readFormBody(req, mostBytes, load, place, BODY_WITHIN_MS);
-  return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
-}
-
-async function readBody(
-  req: Request,
-  mostBytes: number,
-  load: Load,
-  place: ReturnType<Load['enter']>,
-): Promise<unknown> {
-  const bytes = await readJsonBody(req, mostBytes, load, place, BODY_WITHIN_MS);
-  if (bytes.length === 0) return {};
-  // A body without a type is read elsewhere, but a page of another site can send one without a preflight.
-  if (req.headers['content-type'] === undefined) {
-    throw new GatewayError(
-      'unsupported_media_type',
-      'The body must be JSON: send the header Content-Type: application/json.',
-    );
-  }
-  try {
-    return JSON.parse(UTF8.decode(bytes)) as unknown;
-  } catch (error) {
-    throw new GatewayError('invalid_json', 'The body is not valid JSON.', { cause: error });
-  }
 }
 
 async function answer(

@@ -7,7 +7,7 @@ import { DIALECTS } from '../ingress/index.js';
 import { allow } from './allow.js';
 import { callerOf } from './authentication.js';
 import { whenReady, type HealthDeps } from './health-routes.js';
-import type { RerankRouteDeps } from './rerank-exchange.js';
+import type { RerankRouteDeps } from './rerank-deps.js';
 
 /** Below the name of a form, too: its clients ask where they rank. */
 const FORM = `(?:\\/+(?:${DIALECTS.map(({ id }) => id).join('|')}))?`;

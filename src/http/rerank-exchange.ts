@@ -4,36 +4,22 @@ import { JsonFragment } from '../bytes/index.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { judgeFresh, type Caller, type Identity } from '../gateway/admission.js';
 import { newId } from '../gateway/request-id.js';
-import type { Door } from '../gateway/door.js';
 import type { RequestEvent } from '../gateway/events.js';
 import { requestEvent } from '../gateway/request-event.js';
-import {
-  DefaultModelChanged,
-  rerank,
-  type GatewayDeps,
-  type RerankReply,
-} from '../gateway/rerank.js';
+import { DefaultModelChanged, rerank, type RerankReply } from '../gateway/rerank.js';
 import { beforeEnd, createScope, type OwnedScope } from '../gateway/scope.js';
-import type { StartTrace } from '../gateway/trace-context.js';
 import { Trace } from '../gateway/trace.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
 import type { ExplainedWire } from '../shapes/explained.js';
-import { callerOf, type Authenticate, type ReadSigned } from './authentication.js';
+import { callerOf } from './authentication.js';
 import { tooLate, withJsonBody } from './body.js';
 import { endWithCaller } from './connections.js';
-import { addressBlock, clientAddress, type AddressList } from './client-address.js';
-import {
-  checkRoom,
-  explainFor,
-  explainingOf,
-  type Explaining,
-  type ExplainRouteDeps,
-} from './explained.js';
-import type { Load, Place } from './load.js';
+import { addressBlock, clientAddress } from './client-address.js';
+import { checkRoom, explainFor, explainingOf, type Explaining } from './explained.js';
+import type { Place } from './load.js';
 import { patienceOf, type Patience } from './patience.js';
 import { requestIdOf, traceparentOf } from './request-id.js';
-import type { ReplyBatches } from './reply-batches.js';
 import { Asked, tagOf } from './rerank-asked.js';
 import { readRerank } from './rerank-reading.js';
 import {
@@ -44,23 +30,7 @@ import {
   sendRanking,
   sendRefusal,
 } from './rerank-reply.js';
-
-export interface RerankRouteDeps extends ExplainRouteDeps {
-  readonly gateway: GatewayDeps;
-  readonly authenticate: Authenticate;
-  /** Reads signed requests; absent if no key may sign. */
-  readonly readSigned: ReadSigned | undefined;
-  readonly load: Load;
-  readonly door: Door;
-  readonly replies: ReplyBatches;
-  readonly startTrace: StartTrace;
-  readonly trustedProxies: AddressList | undefined;
-  readonly bodyLimitBytes: number;
-  readonly bodyTimeoutMs: number;
-  readonly maxDocuments: number;
-  readonly deadlineMs: number;
-  readonly defaultModel: string | undefined;
-}
+import type { RerankRouteDeps } from './rerank-deps.js';
 
 /**
  * A rerank request in any dialect between its socket and the last byte of its reply, with what has become known of it. Every

@@ -2,7 +2,8 @@ import type { RequestHandler } from 'express';
 import { ingressRoute } from '../ingress/index.js';
 import { allow } from './allow.js';
 import { pathnameOf } from './pathname.js';
-import { RerankExchange, type RerankRouteDeps } from './rerank-exchange.js';
+import type { RerankRouteDeps } from './rerank-deps.js';
+import { RerankExchange } from './rerank-exchange.js';
 
 /** Ranks what is posted, in any dialect. It answers every failure itself. */
 export function rerankRoute(deps: RerankRouteDeps): RequestHandler {

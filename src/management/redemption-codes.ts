@@ -56,7 +56,7 @@ export async function createRedemptionCodes(
 ): Promise<FreshCode[]> {
   const { store, now, randomBytes } = deps;
   const name = checkName(givenName, 'name');
-  checkQuota(quota);
+  checkInteger(quota, 1, MAX_QUOTA, 'quota');
   checkInteger(count, 1, MAX_CODES_AT_ONCE, 'count');
   checkExpiry(expiredTime);
   if (expiredTime !== 0 && expiredTime * 1000 <= now()) {
@@ -162,7 +162,7 @@ export async function updateRedemptionCode(
   ifRevision?: string,
 ): Promise<RedemptionCode> {
   const { name, quota, expiredTime } = change;
-  if (quota !== undefined) checkQuota(quota);
+  if (quota !== undefined) checkInteger(quota, 1, MAX_QUOTA, 'quota');
   if (expiredTime !== undefined) checkExpiry(expiredTime);
   const checked = { ...change, ...(name === undefined ? {} : { name: checkName(name, 'name') }) };
   const before = await getRedemptionCode(deps, id);
@@ -266,10 +266,6 @@ function newCode(randomBytes: ManagementDeps['randomBytes']): string {
 /** The part of a code that may be shown forever. */
 export function hintOf(code: string): string {
   return `${code.slice(0, 4)}…${code.slice(-4)}`;
-}
-
-function checkQuota(quota: number): void {
-  checkInteger(quota, 1, MAX_QUOTA, 'quota');
 }
 
 function checkExpiry(expiredTime: number): void {

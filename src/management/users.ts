@@ -13,9 +13,8 @@ import type {
 } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { ADMIN_ROLE, recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
-import { checkInteger, checkMembers, checkName, invalid, loginName } from './fields.js';
+import { checkInteger, checkMembers, checkName, loginName } from './fields.js';
 import { keepLabelsOfUser } from './labels.js';
-import { isReserved, usernameMistake } from './names.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, verifyPassword } from './passwords.js';
 import { checkBelow } from './rank.js';
@@ -23,6 +22,7 @@ import { changesOf, userShown } from './changes.js';
 import { deletedName } from './user-names.js';
 import { changedSince, still, userRevision } from './revision.js';
 import { knownUser, OURSELVES, type Asker } from './scrypt-thread.js';
+import { checkEmail, checkUsername, rootStays } from './user-checks.js';
 
 export interface RootAccount {
   readonly username: string;
@@ -87,12 +87,6 @@ export interface WithNewAddress {
 }
 
 const USER_ROLE = 1;
-const MAX_EMAIL_CHARACTERS = 254;
-/** No "@", so that a name is never somebody else's address; not only digits, so that it is never an id. */
-const USERNAME = /^(?!\p{Nd}+$)[\p{L}\p{Nd}][\p{L}\p{Nd}._-]{0,63}$/u;
-/** No `\p{C}` either: an address with an invisible character is taken for another one. */
-const EMAIL =
-  /^[^\s\p{C}@<>"(),:;\\[\]]{1,64}@[^\s\p{C}@<>"(),:;\\[\]]+\.[^\s\p{C}@<>"(),:;\\[\].]+$/u;
 
 /** All of them together take no more than one stranger may, and leave room for logins. */
 export const REGISTRATIONS: Asker = { owner: 'registration', isKnown: false };
@@ -397,31 +391,6 @@ export function actorOf(user: User, address: string | undefined): Actor & { read
   return { id: user.id, name: user.username, role: user.role, address };
 }
 
-/** A name that cannot be mistaken for others; reserved ones are for root alone. */
-function checkUsername(value: string, role: Role): string {
-  const username = loginName(value);
-  if (!USERNAME.test(username)) {
-    throw invalid(
-      'username',
-      'username must have 1 to 64 letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be digits alone.',
-    );
-  }
-  const mistake = usernameMistake(username);
-  if (mistake !== undefined) throw invalid('username', `username ${mistake}.`);
-  if (role !== ROOT_ROLE && isReserved(username)) {
-    throw invalid('username', 'username is, or looks like, a name that is reserved for root.');
-  }
-  return username;
-}
-
-function checkEmail(value: string): string {
-  const email = loginName(value);
-  if (email.length > MAX_EMAIL_CHARACTERS || !EMAIL.test(email)) {
-    throw invalid('email', 'email must be an address such as ann@example.com.');
-  }
-  return email;
-}
-
 function checkQuota(quota: QuotaChange): QuotaChange {
   if ('set' in quota) checkInteger(quota.set, 0, MAX_QUOTA, 'quota');
   else checkInteger(quota.add, -MAX_QUOTA, MAX_QUOTA, 'add_quota');
@@ -444,13 +413,6 @@ function refusal(update: Exclude<UserUpdate, { kind: 'updated' }>, id: number): 
         { param: 'add_quota' },
       );
   }
-}
-
-function rootStays(): GatewayError {
-  return new GatewayError(
-    'permission_denied',
-    'The root account cannot be disabled, deleted or given another role.',
-  );
 }
 
 function noUser(id: number): GatewayError {

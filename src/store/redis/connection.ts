@@ -1,18 +1,10 @@
-import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type ClusterOptions } from 'ioredis';
 import { StoreUnavailableError } from '../store.js';
 import { dropSilent } from './silence.js';
 import { parseRedisUrl, type Login, type NodeAddress, type Target } from './url.js';
-
-export interface ConnectOptions {
-  /** Time limit of one command, from sending to the answer. */
-  readonly commandTimeoutMs: number;
-  /** Time limit of the first connection, which may be none (`Infinity`); later ones are tried forever. */
-  readonly connectTimeoutMs: number;
-  /** Whose clock decides: the server's own, or, for tests that set it, the time given with each call. */
-  readonly clock?: 'server' | 'caller' | undefined;
-  /** Called once, with a message, if the first connection takes a while: what is tried, and why it fails. */
-  readonly onWaiting?: ((why: string) => void) | undefined;
-}
+import { REFUSED_LOGIN, storeError, within } from './store-error.js';
+import { openSubscriptions } from './subscriptions.js';
+import { commonOptions, type ConnectOptions } from './options.js';
 
 /** Commands go to one client, subscriptions to another, so that neither waits for the other. */
 export interface Connection {
@@ -34,9 +26,6 @@ const TRY_AGAIN_MS = 20;
 
 /** After how long a server that does not respond at all is reported. */
 const WAITING_AFTER_MS = 1_000;
-
-/** A refused login, which waiting does not fix. */
-const REFUSED_LOGIN = /^(WRONGPASS|NOAUTH|ERR invalid password)\b/;
 
 /**
  * Connects, and rejects with `StoreUnavailableError` if that takes too long, or at once if the login is refused. From then
@@ -154,31 +143,6 @@ function reasonOf(error: Error, { password = '' }: Login): string {
   return password === '' ? message : message.replaceAll(password, '[secret]');
 }
 
-/**
- * How long a connection may take to end before it is cut. A connection that has ended already keeps the process alive for as
- * long, since the client waits for it to end once more.
- */
-const DISCONNECT_MS = 100;
-
-function commonOptions({ username, password, tls }: Login, { commandTimeoutMs }: ConnectOptions) {
-  return {
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(tls ? { tls: {} } : {}),
-    connectTimeout: commandTimeoutMs * 5,
-    disconnectTimeout: DISCONNECT_MS,
-    // A command that was sent may have been executed. Whether to send it again is the caller's decision.
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-  } satisfies RedisOptions;
-}
-
-/** The subscriber is silent as long as nothing changes, and code below makes it subscribe again. */
-const SUBSCRIBER_OPTIONS = {
-  autoResubscribe: false,
-  enableOfflineQueue: true,
-} satisfies RedisOptions;
-
 function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
   const { commandTimeoutMs } = options;
   const { db, tls } = target.login;
@@ -252,163 +216,4 @@ async function ready(client: Redis | Cluster, { login }: Target): Promise<void> 
     await Promise.all(client.nodes('master').map((node) => node.ping()));
   // The client falls back to database 0 if the server does not have the given one.
   else if (login.db !== 0) await client.select(login.db);
-}
-
-interface Subscriptions {
-  add(channel: string, onMessage: () => void): () => void;
-  close(): void;
-}
-
-/** How long to wait before subscribing at another node of a Cluster. */
-const NEXT_NODE_MS = 200;
-
-function openSubscriptions(
-  target: Target,
-  client: Redis | Cluster,
-  options: ConnectOptions,
-): Subscriptions {
-  const listeners = new Map<string, Set<() => void>>();
-  let subscriber: Redis | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let nodesTried = 0;
-
-  const notify = (channel: string): void => {
-    for (const onMessage of listeners.get(channel) ?? []) onMessage();
-  };
-  const subscribe = async (on: Redis, channel: string): Promise<void> => {
-    await on.subscribe(channel);
-    // Messages published before this moment were missed.
-    notify(channel);
-  };
-  const connect = (): Redis => {
-    if (client instanceof Redis) return client.duplicate(SUBSCRIBER_OPTIONS);
-    // Every node of a Cluster forwards every message, so one connection to any of them will do.
-    const nodes = client.nodes().map(({ options: { host = '', port = 0 } }) => ({ host, port }));
-    const known = nodes.length > 0 || target.kind !== 'cluster' ? nodes : target.nodes;
-    const node = known[nodesTried % Math.max(1, known.length)];
-    nodesTried += 1;
-    return new Redis({
-      ...commonOptions(target.login, options),
-      ...SUBSCRIBER_OPTIONS,
-      ...node,
-      retryStrategy: null,
-    });
-  };
-  const open = (): Redis => {
-    const opened = connect();
-    opened.on('message', notify);
-    opened.on('error', () => undefined);
-    opened.on('ready', () => {
-      for (const channel of listeners.keys()) subscribe(opened, channel).catch(() => undefined);
-    });
-    opened.on('end', () => {
-      if (subscriber !== opened) return;
-      timer = setTimeout(() => (subscriber = open()), NEXT_NODE_MS).unref();
-    });
-    return opened;
-  };
-
-  return {
-    add(channel, onMessage) {
-      // The same function may listen twice, and each listener is stopped separately.
-      const listener = (): void => onMessage();
-      const heard = listeners.get(channel);
-      if (heard === undefined) {
-        listeners.set(channel, new Set([listener]));
-        // A connection that is not ready yet subscribes to everything once it is.
-        if (subscriber?.status === 'ready') subscribe(subscriber, channel).catch(() => undefined);
-        subscriber ??= open();
-      } else {
-        heard.add(listener);
-      }
-      return () => {
-        listeners.get(channel)?.delete(listener);
-      };
-    },
-    close() {
-      listeners.clear();
-      clearTimeout(timer);
-      const last = subscriber;
-      subscriber = undefined;
-      last?.disconnect();
-    },
-  };
-}
-
-/** Just one promise and one timer: every request of the gateway passes through here. */
-function within<T>(
-  reply: Promise<T>,
-  timeoutMs: number,
-  errorOf: (error: unknown) => unknown = (error) => error,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown): void => {
-      clearTimeout(timer);
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what a command failed with is passed on
-      reject(errorOf(error));
-    };
-    const timer = setTimeout(() => {
-      // If this process was busy all that time, the answer may have arrived and is read next: it counts.
-      setImmediate(() => fail(new Error(`Redis did not answer within ${timeoutMs} ms`)));
-    }, timeoutMs);
-    reply.then((value) => {
-      clearTimeout(timer);
-      resolve(value);
-    }, fail);
-  });
-}
-
-/** Replies that mean that Redis cannot serve now, as opposed to a wrong command. */
-const UNAVAILABLE_REPLY =
-  /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|MISCONF|OOM|BUSY|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS)\b/;
-
-/** A script of a release that did not name all its keys touched one that had been moved: it has stopped halfway. */
-const STOPPED_REPLY = /^ERR .*attempted to access a non local key/;
-
-/** The client's error if a Cluster answered only with redirections: each of them means that nothing was done. */
-const REDIRECTED = 'Too many Cluster redirections';
-
-/** The client's error for a command that it did not send: there is no connection, and it does not wait for one. */
-const NOT_SENT =
-  /^(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue options is false/;
-
-/** Why Redis cannot serve, in words, by the beginning of its reply. */
-const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^OOM/, 'Redis is full: it accepts no writes until memory is free (maxmemory).'],
-  [/^READONLY/, 'Redis is read-only: this is a replica, not the master.'],
-  [/^MISCONF/, 'Redis accepts no writes because it cannot save to its disk.'],
-  [/^NOREPLICAS/, 'Redis accepts no writes because too few replicas follow it.'],
-  [/^LOADING/, 'Redis is still loading its data.'],
-  [/^MASTERDOWN/, 'Redis is a replica that has lost its master.'],
-  [/^CLUSTERDOWN/, 'The Redis Cluster is down: some of its slots are not served.'],
-  [/^BUSY/, 'Redis is busy with a script that does not end.'],
-  [REFUSED_LOGIN, 'Redis refuses the login: check user and password in REDIS_URL.'],
-  [/^NOPERM/, 'The Redis user may not do everything that a gateway needs: check its rights (ACL).'],
-  [
-    /^(TRYAGAIN|MOVED|ASK|ERR|Too many Cluster redirections)/,
-    'The Redis Cluster is moving the requested keys.',
-  ],
-  [/^Redis did not answer/, 'Redis did not answer in time.'],
-];
-
-function wordsOf(message: string): string {
-  return WORDS.find(([beginning]) => beginning.test(message))?.[1] ?? 'Redis cannot be reached.';
-}
-
-/**
- * What a failed command means: anything but a refusal of the command itself means that Redis is unavailable. `whyAway` is
- * why there is no connection, if that is known.
- */
-function storeError(error: unknown, whyAway?: string): unknown {
-  if (!(error instanceof Error)) return error;
-  const { message } = error;
-  const isReply = error.name === 'ReplyError';
-  const hasStopped = isReply && STOPPED_REPLY.test(message);
-  if (isReply && !hasStopped && !UNAVAILABLE_REPLY.test(message)) return error;
-  const why = NOT_SENT.test(message) ? (whyAway ?? message) : message;
-  return new StoreUnavailableError(wordsOf(why), {
-    cause: error,
-    didNothing:
-      !hasStopped && (isReply || message.startsWith(REDIRECTED) || NOT_SENT.test(message)),
-  });
 }

@@ -1,5 +1,7 @@
-import type { Credential } from '../store.js';
+import type { Token } from '../../core/token.js';
+import type { Credential, QuotaChange } from '../store.js';
 import { credentialOf, TOKENS, type StoredToken } from '../tokens.js';
+import { USERS } from '../users.js';
 import { fieldsOf } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
@@ -49,4 +51,19 @@ export async function readTokens(
 export function pairOf(text: string): [number, number] {
   const [first, second] = text.split(':');
   return [Number(first), Number(second)];
+}
+
+/** Rate, places and budget are stored next to the JSON for scripts that need them on every request. */
+export function limitFields(policy: Token['policy']): (string | number)[] {
+  const { rateLimit, maxConcurrency, budget, budgetPeriod, budgetTimeZone } = policy;
+  return [
+    ...['rate', rateLimit, 'places', maxConcurrency],
+    ...USERS.toFields({ budget, budgetPeriod, budgetTimeZone }),
+  ];
+}
+
+/** The script arguments that change a balance. */
+export function quotaArguments(change: QuotaChange | undefined): [string, number] {
+  if (change === undefined) return ['', 0];
+  return 'set' in change ? ['set', change.set] : ['add', change.add];
 }

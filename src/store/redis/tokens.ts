@@ -6,7 +6,6 @@ import {
   StoreUnavailableError,
   type NewToken,
   type Page,
-  type QuotaChange,
   type RolledKey,
   type TokenChange,
   type TokenQuery,
@@ -18,11 +17,10 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { comparing } from '../page.js';
 import { newStoredToken, TOKEN_ORDERS, tokenOf, TOKENS } from '../tokens.js';
-import { USERS } from '../users.js';
 import { pageOf, type Listing } from './listing.js';
 import { tokenVersion } from '../version.js';
 import { listOf, numberOf, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
-import { pairOf, readTokens, storedTokenOf } from './token-records.js';
+import { limitFields, pairOf, quotaArguments, readTokens, storedTokenOf } from './token-records.js';
 
 /** A round is lost only to another change of the same token. */
 const MAX_ROUNDS = 100;
@@ -283,19 +281,4 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
       return true;
     },
   };
-}
-
-/** Rate, places and budget are stored next to the JSON for scripts that need them on every request. */
-export function limitFields(policy: Token['policy']): (string | number)[] {
-  const { rateLimit, maxConcurrency, budget, budgetPeriod, budgetTimeZone } = policy;
-  return [
-    ...['rate', rateLimit, 'places', maxConcurrency],
-    ...USERS.toFields({ budget, budgetPeriod, budgetTimeZone }),
-  ];
-}
-
-/** The script arguments that change a balance. */
-export function quotaArguments(change: QuotaChange | undefined): [string, number] {
-  if (change === undefined) return ['', 0];
-  return 'set' in change ? ['set', change.set] : ['add', change.add];
 }

@@ -21,7 +21,7 @@ import { pageOf } from './listing.js';
 import { ANY_CLAIM, newClaim, openRegistry, type Logins } from './logins.js';
 import { listOf, runWithTokens, SCRIPTS, textOf, type Reply, type Script } from './scripts.js';
 import { pairOf } from './token-records.js';
-import { quotaArguments } from './tokens.js';
+import { quotaArguments } from './token-records.js';
 
 export function openUsers(connection: Connection, keys: Keys): UserStore {
   const { client, answer } = connection;

@@ -5,7 +5,7 @@ import type { LoginOrigin } from '../../sessions.js';
 import { storedPolicy, TOKENS } from '../../tokens.js';
 import { USERS } from '../../users.js';
 import { pairOf } from '../token-records.js';
-import { limitFields } from '../tokens.js';
+import { limitFields } from '../token-records.js';
 import { fieldsFrom, type Moved, type Mover } from './rows.js';
 
 type AccountTable = 'users' | 'tokens' | 'sessions' | 'identities' | 'codes';
