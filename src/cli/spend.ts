@@ -47,8 +47,8 @@ const SUMS = {
 const MARGIN = {
   cost: ({ cost: units = 0 }) => ({ units }),
   margin: ({ margin: units = 0 }) => ({ units }),
-  cost_dollars: ({ cost = 0 }) => cost / UNITS_PER_DOLLAR,
-  margin_dollars: ({ margin = 0 }) => margin / UNITS_PER_DOLLAR,
+  'cost-dollars': ({ cost = 0 }) => cost / UNITS_PER_DOLLAR,
+  'margin-dollars': ({ margin = 0 }) => margin / UNITS_PER_DOLLAR,
 } satisfies Columns<Totals>;
 
 export function addSpendCommand(program: Command, io: CliIo): void {
@@ -131,7 +131,7 @@ async function showSpending(
     json: breakdown,
     entries: 'rows',
     sum: { ...total, is_total: true },
-    extra: ['dollars', 'cost_dollars', 'margin_dollars'],
+    extra: ['dollars', 'cost-dollars', 'margin-dollars'],
   });
 }
 

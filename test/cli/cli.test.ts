@@ -164,7 +164,7 @@ describe('the command line', () => {
       const zone = ['--month', '2027-01', '--time-zone', 'Asia/Shanghai'];
       const spent = await run(['spend', ...zone, '--by', 'label', '--label', 'team', '--csv']);
       expect(spent.out.split('\r\n')).toEqual([
-        'label,requests,failed,documents,tokens,quota,dollars,cost,margin,cost_dollars,margin_dollars',
+        'label,requests,failed,documents,tokens,quota,dollars,cost,margin,cost-dollars,margin-dollars',
         ...['search', 'ads'].map((team) => `${team},2,0,0,0,750000,1.5,250000,500000,0.5,1`),
         '',
       ]);
