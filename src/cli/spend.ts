@@ -200,6 +200,11 @@ async function breakdownOf(
   return client.call('ownUsageBreakdown', { query: { ...others, ...groups } });
 }
 
+/** The beginning of a day or month, as much of it as there is in `form`. */
+function beginning(seconds: number | null, timeZone: string, form: string): string {
+  return seconds === null ? '' : timeOf(seconds * 1_000, timeZone).slice(0, form.length);
+}
+
 /** The group that a row is about, by its name if it has one. */
 function nameOf(row: BreakdownRowWire, group: BreakdownGroup, timeZone: string): string {
   if (row.is_rest) return 'others';
@@ -213,13 +218,9 @@ function nameOf(row: BreakdownRowWire, group: BreakdownGroup, timeZone: string):
     case 'hour':
       return row.hour === null ? '' : moment(row.hour);
     case 'day':
-      return row.day === null
-        ? ''
-        : timeOf(row.day * 1_000, timeZone).slice(0, 'yyyy-mm-dd'.length);
+      return beginning(row.day, timeZone, 'yyyy-mm-dd');
     case 'month':
-      return row.month === null
-        ? ''
-        : timeOf(row.month * 1_000, timeZone).slice(0, 'yyyy-mm'.length);
+      return beginning(row.month, timeZone, 'yyyy-mm');
     case 'label':
     case 'model':
     case 'provider':

@@ -134,17 +134,7 @@ function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
     ...groups,
     alerts: { ...groups.alerts, targets: alertTargetsOf(settings.alerts.targets, groups.alerts) },
     models: modelRulesOf(settings.models),
-    callers: {
-      aliases: settings.callers.aliases,
-      anonymous:
-        settings.callers.anonymous === undefined
-          ? undefined
-          : {
-              addresses: settings.callers.anonymous.addresses,
-              key: new Secret(settings.callers.anonymous.key),
-            },
-      awsKeys: mapValues(settings.callers.aws_keys, (key) => new Secret(key)),
-    },
+    callers: callersOf(settings.callers),
     prices: {
       models: mapValues(settings.prices.models, toPrice),
       fallback:
@@ -153,6 +143,21 @@ function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
     channels,
     tags: settings.tags.map(({ tag, disabled, reason }) => ({ tag, disabled, reason })),
   });
+}
+
+function callersOf({
+  aliases,
+  anonymous,
+  aws_keys: keys,
+}: FileSettings['callers']): Config['callers'] {
+  return {
+    aliases,
+    anonymous: anonymous && {
+      addresses: anonymous.addresses,
+      key: new Secret(anonymous.key),
+    },
+    awsKeys: mapValues(keys, (key) => new Secret(key)),
+  };
 }
 
 function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSettings {

@@ -53,6 +53,14 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'router_settings',
 ]);
 
+/** What is wrong with an amount in dollars; `undefined` if it is none. */
+function dollarsMistake(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !/^\$|(?:usd|\$|dollars?)$/i.test(value)) return undefined;
+  const amount = Number.parseFloat(value.replace(/^\$/, ''));
+  const units = Number.isFinite(amount) ? `: ${Math.round(amount * UNITS_PER_DOLLAR)}` : '';
+  return `must be a number of units, of which a dollar has ${UNITS_PER_DOLLAR}${units}`;
+}
+
 /** What people write who know the setting and not its form. */
 function slipIn(schema: Joi.Schema, { type, path, context }: Joi.ValidationErrorItem) {
   const value: unknown = context?.value;
@@ -73,15 +81,8 @@ function slipIn(schema: Joi.Schema, { type, path, context }: Joi.ValidationError
         ? 'is a name with that of the upstream, which a list cannot hold: write all of them so, without "- "'
         : undefined;
   }
-  if (
-    type === 'number.base' &&
-    typeof value === 'string' &&
-    /^\$|(?:usd|\$|dollars?)$/i.test(value)
-  ) {
-    const amount = Number.parseFloat(value.replace(/^\$/, ''));
-    const units = Number.isFinite(amount) ? `: ${Math.round(amount * UNITS_PER_DOLLAR)}` : '';
-    return `must be a number of units, of which a dollar has ${UNITS_PER_DOLLAR}${units}`;
-  }
+  const inDollars = type === 'number.base' ? dollarsMistake(value) : undefined;
+  if (inDollars !== undefined) return inDollars;
   if (type !== 'object.unknown' || path.length !== 1) return undefined;
   const name = String(path[0]);
   if (ELSEWHERE.has(name)) {

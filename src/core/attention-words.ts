@@ -5,7 +5,7 @@ import { duration, percent } from './figures.js';
 export function attentionWords(thing: Attention): string {
   switch (thing.kind) {
     case 'requests_fail':
-      return `${percent(thing.share)} of the admitted requests of the last ${thing.minutes === 1 ? 'minute' : `${thing.minutes} minutes`} failed, since ${thing.since}`;
+      return `${percent(thing.share)} of the admitted requests of the last ${lastMinutes(thing.minutes)} failed, since ${thing.since}`;
     case 'requests_failed':
       return `${percent(thing.share)} of the admitted requests failed from ${thing.since} to ${thing.until}, and it is over since`;
     case 'outbox':
@@ -32,6 +32,10 @@ export function attentionWords(thing: Attention): string {
     case 'settlements':
       return `${thing.name}: the store has not heard of ${counted(thing.count, 'settlement', 'settlements')}`;
   }
+}
+
+function lastMinutes(minutes: number): string {
+  return minutes === 1 ? 'minute' : `${minutes} minutes`;
 }
 
 function counted(count: number, one: string, other: string): string {

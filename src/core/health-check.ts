@@ -1,5 +1,5 @@
 import type { Channel } from './channel.js';
-import type { ProbeReport } from './probe.js';
+import type { ProbeProblemCode, ProbeReport } from './probe.js';
 import type { FaultKind } from './retry.js';
 
 /**
@@ -67,6 +67,26 @@ export function noteAfter(
   return { count: (before?.count ?? 0) + 1, failures, kind, atMs };
 }
 
+const FAULT_OF_PROBLEM: Readonly<Record<ProbeProblemCode, FaultKind>> = {
+  busy: 'busy',
+  timeout: 'timeout',
+  not_a_ranking: 'invalid',
+  web_page: 'invalid',
+  redirected: 'invalid',
+  unreachable: 'transient',
+  unknown_host: 'transient',
+  tls: 'transient',
+  connection_broken: 'transient',
+  upstream_fault: 'transient',
+  unusable: 'misconfigured',
+  wrong_key: 'misconfigured',
+  no_credit: 'misconfigured',
+  wrong_path: 'misconfigured',
+  unknown_model: 'misconfigured',
+  refused: 'misconfigured',
+  wrong_order: 'misconfigured',
+};
+
 /**
  * What a probe says about its channel, in the terms of an attempt. A ranking in the wrong order still counts as a ranking.
  */
@@ -75,28 +95,5 @@ export function faultOfProbe({
   problem,
 }: Pick<ProbeReport, 'ranking' | 'problem'>): FaultKind | 'ok' {
   if (ranking !== undefined || problem === undefined) return 'ok';
-  switch (problem.code) {
-    case 'busy':
-      return 'busy';
-    case 'timeout':
-      return 'timeout';
-    case 'not_a_ranking':
-    case 'web_page':
-    case 'redirected':
-      return 'invalid';
-    case 'unreachable':
-    case 'unknown_host':
-    case 'tls':
-    case 'connection_broken':
-    case 'upstream_fault':
-      return 'transient';
-    case 'unusable':
-    case 'wrong_key':
-    case 'no_credit':
-    case 'wrong_path':
-    case 'unknown_model':
-    case 'refused':
-    case 'wrong_order':
-      return 'misconfigured';
-  }
+  return FAULT_OF_PROBLEM[problem.code];
 }

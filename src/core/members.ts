@@ -90,19 +90,24 @@ export function presentMembers<T extends MemberSpecs>(
   ) as Partial<MembersOf<T>>;
 }
 
+function numberMistake(
+  { type, least, most }: Extract<MemberSpec, { least: number }>,
+  value: unknown,
+): string | undefined {
+  const isWhole = type !== 'number';
+  const isOfType = isWhole ? Number.isInteger(value) : Number.isFinite(value);
+  if (isOfType && Number(value) >= least && Number(value) <= most) return undefined;
+  return `must be a ${isWhole ? 'whole number' : 'number'} from ${least} to ${most}`;
+}
+
 /** The mistake in a value and what would be right; `undefined` if there is none. */
 export function memberMistake(spec: MemberSpec, value: unknown): string | undefined {
   if (value === undefined && spec.default === undefined) return undefined;
   switch (spec.type) {
     case 'integer':
     case 'number':
-    case 'units': {
-      const { type, least, most } = spec;
-      const isWhole = type !== 'number';
-      const isOfType = isWhole ? Number.isInteger(value) : Number.isFinite(value);
-      if (isOfType && Number(value) >= least && Number(value) <= most) return undefined;
-      return `must be a ${isWhole ? 'whole number' : 'number'} from ${least} to ${most}`;
-    }
+    case 'units':
+      return numberMistake(spec, value);
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'must be true or false';
     case 'choice':

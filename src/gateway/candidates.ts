@@ -108,7 +108,7 @@ class JobCandidates implements Candidates {
   }
 
   heard(offer: Offer, outcome: AttemptOutcome): void {
-    const { id, route } = offer;
+    const { id } = offer;
     if (outcome.kind === 'withdrawn') {
       // Still live: the node was only no longer sure of that, and asks again before the next attempt.
       if (this.#deps.isLive(id)) this.#tried.delete(id);
@@ -118,7 +118,11 @@ class JobCandidates implements Candidates {
       if (this.#late !== undefined && !isLastResort(offer)) this.#tellLate(offer, this.#late);
       return;
     }
-    const { failure } = outcome;
+    this.#noteFailure(offer, outcome.failure);
+  }
+
+  #noteFailure(offer: Offer, failure: UpstreamFailure): void {
+    const { id, route } = offer;
     this.#failures.push(failure);
     if (failure.kind === 'timeout') {
       const hadMs = this.#deps.now() - this.#latestMs;

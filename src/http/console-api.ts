@@ -78,21 +78,23 @@ function typeOf(schema: JsonSchema): string {
       return 'number';
     case 'array':
       return `(${schema.items === undefined ? 'unknown' : typeOf(schema.items)})[]`;
-    case 'object': {
-      const { properties = {}, required = [], additionalProperties: others } = schema;
-      if (typeof others === 'object' && others !== null) {
-        return `Record<string, ${typeOf(others)}>`;
-      }
-      const members = Object.entries(properties);
-      if (members.length === 0) return 'Record<string, unknown>';
-      return objectOf(
-        members.map(([name, member]) => [name, required.includes(name), typeOf(member)]),
-      );
-    }
+    case 'object':
+      return typeOfObject(schema);
     case undefined:
     default:
       return 'unknown';
   }
+}
+
+function typeOfObject({
+  properties = {},
+  required = [],
+  additionalProperties: others,
+}: JsonSchema): string {
+  if (typeof others === 'object' && others !== null) return `Record<string, ${typeOf(others)}>`;
+  const members = Object.entries(properties);
+  if (members.length === 0) return 'Record<string, unknown>';
+  return objectOf(members.map(([name, member]) => [name, required.includes(name), typeOf(member)]));
 }
 
 function objectOf(members: readonly (readonly [string, boolean, string])[]): string {

@@ -1,6 +1,6 @@
 import { CHANNEL_AUTO_DISABLED } from '../core/channel.js';
 import { returnDuty } from '../core/outage.js';
-import type { ChannelSnapshot, NodeChannel, Store } from '../store/store.js';
+import type { ChannelSnapshot, NodeChannel, NodeState, Store } from '../store/store.js';
 import { nameOfNode } from './in-force.js';
 
 /** A gateway that leaves a channel alone for a while, although others may not. */
@@ -33,14 +33,10 @@ interface SightingsDeps {
   readonly now: () => number;
 }
 
-/** The state of the unhealthy channels of a snapshot, by id. */
-export async function sightingsOf(
-  { store, now }: SightingsDeps,
-  { channels }: Pick<ChannelSnapshot, 'channels'>,
-): Promise<ReadonlyMap<number, Sighting>> {
-  const nowMs = now();
+/** The pauses that gateways report, by channel. */
+function pausesIn(nodes: readonly NodeState[], nowMs: number): ReadonlyMap<number, ChannelPause[]> {
   const pauses = new Map<number, ChannelPause[]>();
-  for (const node of await store.listNodes(nowMs)) {
+  for (const node of nodes) {
     if (node.version === undefined) continue;
     for (const { id, key, state, why, sinceMs, untilMs } of node.about?.channels ?? []) {
       if (id === undefined || state === undefined || (untilMs <= nowMs && state === 'cooling')) {
@@ -51,6 +47,16 @@ export async function sightingsOf(
       pauses.set(id, [...(pauses.get(id) ?? []), pause]);
     }
   }
+  return pauses;
+}
+
+/** The state of the unhealthy channels of a snapshot, by id. */
+export async function sightingsOf(
+  { store, now }: SightingsDeps,
+  { channels }: Pick<ChannelSnapshot, 'channels'>,
+): Promise<ReadonlyMap<number, Sighting>> {
+  const nowMs = now();
+  const pauses = pausesIn(await store.listNodes(nowMs), nowMs);
   const sightings = new Map<number, Sighting>();
   for (const [id, found] of pauses) sightings.set(id, { pauses: found });
   for (const { id, status, outage } of channels) {

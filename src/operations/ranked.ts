@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { Route } from '../gateway/channels/route.js';
 import type { Offer } from '../gateway/rank.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { Trace } from '../gateway/trace.js';
@@ -62,20 +63,11 @@ export function rankedWire(
   const route = served === undefined ? undefined : byId.get(served.channelId);
   const answered = model ?? trace.model ?? '';
   const offer = plans.get(answered)?.offers.find(({ id }) => id === served?.channelId);
-  const isNormalized = offer?.scale === 'logit' && route?.channel.scores === 'normalized';
   return {
     model: trace.model ?? '',
-    channel:
-      !isAdmin || served === undefined
-        ? null
-        : {
-            id: served.channelId,
-            name: route?.channel.name ?? `#${served.channelId}`,
-            provider: served.provider,
-            tag: served.tag ?? null,
-          },
+    channel: !isAdmin || served === undefined ? null : channelOf(served, route),
     upstream_model: isAdmin ? (offer?.upstreamModel ?? null) : null,
-    score_scale: others.length > 0 ? null : isNormalized ? 'probability' : (offer?.scale ?? null),
+    score_scale: others.length > 0 ? null : scaleOf(offer, route),
     results: rows.map(({ index, score }) => ({ index, relevance_score: score })),
     usage: {
       input_tokens: usage.inputTokens,
@@ -86,6 +78,23 @@ export function rankedWire(
     attempts: attemptsOf(deps, trace, isAdmin),
     warnings: [...warnings],
   };
+}
+
+function channelOf(
+  served: Trace['servedBy'][number],
+  route: Route | undefined,
+): RankWire['channel'] {
+  return {
+    id: served.channelId,
+    name: route?.channel.name ?? `#${served.channelId}`,
+    provider: served.provider,
+    tag: served.tag ?? null,
+  };
+}
+
+function scaleOf(offer: Offer | undefined, route: Route | undefined): RankWire['score_scale'] {
+  const isNormalized = offer?.scale === 'logit' && route?.channel.scores === 'normalized';
+  return isNormalized ? 'probability' : (offer?.scale ?? null);
 }
 
 /** The calls that were made. Users see no channels, and none of the upstream's words. */

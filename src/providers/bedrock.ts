@@ -1,3 +1,4 @@
+import { own } from '../core/records.js';
 import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
 import { defineProvider, textSetting, type UpstreamCall, type UpstreamReply } from './provider.js';
@@ -16,30 +17,28 @@ function errorType({ headers, json }: UpstreamReply): string {
   return type.replace(/:.*$/s, '').replace(/^.*#/, '');
 }
 
+/** What the names of errors mean. */
+const BY_NAME: Readonly<Record<string, FaultKind>> = {
+  ThrottlingException: 'busy',
+  TooManyRequestsException: 'busy',
+  ServiceQuotaExceededException: 'busy',
+  ModelNotReadyException: 'busy',
+  ModelTimeoutException: 'timeout',
+  ConflictException: 'transient',
+  DependencyFailedException: 'transient',
+  ModelErrorException: 'transient',
+  UnrecognizedClientException: 'misconfigured',
+  InvalidSignatureException: 'misconfigured',
+  ExpiredTokenException: 'misconfigured',
+  AccessDeniedException: 'misconfigured',
+  ResourceNotFoundException: 'misconfigured',
+};
+
 /** Faults of both runtimes by the error's name, which says more than its status. */
 export function bedrockFault(reply: UpstreamReply): FaultKind | undefined {
   if (reply.status < 400) return undefined;
-  switch (errorType(reply)) {
-    case 'ThrottlingException':
-    case 'TooManyRequestsException':
-    case 'ServiceQuotaExceededException':
-    case 'ModelNotReadyException':
-      return 'busy';
-    case 'ModelTimeoutException':
-      return 'timeout';
-    case 'ConflictException':
-    case 'DependencyFailedException':
-    case 'ModelErrorException':
-      return 'transient';
-    case 'UnrecognizedClientException':
-    case 'InvalidSignatureException':
-    case 'ExpiredTokenException':
-    case 'AccessDeniedException':
-    case 'ResourceNotFoundException':
-      return 'misconfigured';
-    default:
-      break;
-  }
+  const named = own(BY_NAME, errorType(reply));
+  if (named !== undefined) return named;
   if (reply.status === 424 || reply.status === 409) return 'transient';
   if (reply.status !== 400) return undefined;
   const message = readErrorMessage(reply);

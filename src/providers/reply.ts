@@ -150,17 +150,19 @@ const TOO_LONG =
 
 function genericFault(reply: UpstreamReply): FaultKind | undefined {
   const { status, json } = reply;
-  if (status < 200 || status > 299) {
-    const kind = faultOfStatus(status);
-    const judgesInput = kind === 'rejected' || kind === 'limit' || kind === 'transient';
-    return judgesInput && TOO_LONG.test(readErrorMessage(reply)) ? 'limit' : kind;
-  }
+  if (status < 200 || status > 299) return refusedFault(reply);
   // 202 means that a job was accepted, 204 that there is no content: neither is a ranking.
   if (status !== 200 && status !== 201) return 'invalid';
   if (json === undefined) return undefined;
   const hasError = json.maybe('error').isPresent() || json.maybe('object').value === 'error';
   if (hasError && TOO_LONG.test(readErrorMessage(reply))) return 'limit';
   return hasError || !(json.isObject() || json.isArray()) ? 'invalid' : undefined;
+}
+
+function refusedFault(reply: UpstreamReply): FaultKind | undefined {
+  const kind = faultOfStatus(reply.status);
+  const judgesInput = kind === 'rejected' || kind === 'limit' || kind === 'transient';
+  return judgesInput && TOO_LONG.test(readErrorMessage(reply)) ? 'limit' : kind;
 }
 
 /** Nothing that a ranking needs is nested deeper. */

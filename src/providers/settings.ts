@@ -26,6 +26,16 @@ export function settingMistakes(
   settings: Readonly<Record<string, unknown>>,
   credentialNames: readonly string[],
 ): string[] {
+  return [
+    ...mistakesInSettings(provider, settings),
+    ...mistakesInCredentials(provider, credentialNames),
+  ];
+}
+
+function mistakesInSettings(
+  provider: Provider,
+  settings: Readonly<Record<string, unknown>>,
+): string[] {
   const mistakes: string[] = [];
   const specs = provider.settings ?? {};
   for (const [name, value] of Object.entries(settings)) {
@@ -43,7 +53,12 @@ export function settingMistakes(
       mistakes.push(`settings.${snakeCase(name)} is missing: ${spec.describe}`);
     }
   }
-  const credentials = provider.credentials ?? {};
+  return mistakes;
+}
+
+function mistakesInCredentials(provider: Provider, credentialNames: readonly string[]): string[] {
+  const mistakes: string[] = [];
+  const { settings: specs = {}, credentials = {} } = provider;
   for (const name of credentialNames) {
     if (own(credentials, name) === undefined && own(specs, name)?.secret !== true) {
       mistakes.push(

@@ -103,12 +103,7 @@ export function* lexicalSlices(
     }
   }
 
-  let totalLength = 0;
-  let filled = 0;
-  for (const length of lengths) {
-    totalLength += length;
-    if (length > 0) filled += 1;
-  }
+  const { totalLength, filled } = sumsOf(lengths);
   const weights = gramWeights(counter.queryTimes, documentsWith, filled);
   let fullScore = 0;
   for (const weight of weights) fullScore += weight;
@@ -132,6 +127,17 @@ export function* lexicalSlices(
     }
   }
   return scores;
+}
+
+/** How long all documents are together, and how many are not blank. */
+function sumsOf(lengths: Uint32Array): { readonly totalLength: number; readonly filled: number } {
+  let totalLength = 0;
+  let filled = 0;
+  for (const length of lengths) {
+    totalLength += length;
+    if (length > 0) filled += 1;
+  }
+  return { totalLength, filled };
 }
 
 /** The weight of each gram of the query: its idf over the documents that are not blank, times its count in the query. */

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import type { GatewayEvent, ReadEvents } from '../gateway/events.js';
+import type { GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
 import { ByLabels } from './by-labels.js';
 import { ChannelMetrics } from './channel-metrics.js';
 import { Durations } from './durations.js';
@@ -138,22 +138,25 @@ export function createMetrics(sources: MetricsSources): Metrics {
     }),
   );
 
+  const requestSeen = (event: RequestEvent): void => {
+    const { provider = NONE, tag = NONE, outcome } = event;
+    const model = event.knownModel ? (event.model ?? NONE) : UNKNOWN;
+    const child = children.of(model, provider, tag, outcome);
+    duration.observe(event.durationMs / 1000, model, outcome);
+    child.seen.requests += 1;
+    spenders.read(event);
+    if (event.degraded) degraded.labels(event.model ?? NONE).inc();
+    if (event.outcome === 'ok') {
+      child.seen.documents += event.documents;
+      child.seen.quota += event.quota;
+    }
+  };
+
   const observe = (event: GatewayEvent): void => {
     switch (event.kind) {
-      case 'request': {
-        const { provider = NONE, tag = NONE, outcome } = event;
-        const model = event.knownModel ? (event.model ?? NONE) : UNKNOWN;
-        const child = children.of(model, provider, tag, outcome);
-        duration.observe(event.durationMs / 1000, model, outcome);
-        child.seen.requests += 1;
-        spenders.read(event);
-        if (event.degraded) degraded.labels(event.model ?? NONE).inc();
-        if (event.outcome === 'ok') {
-          child.seen.documents += event.documents;
-          child.seen.quota += event.quota;
-        }
+      case 'request':
+        requestSeen(event);
         return;
-      }
       case 'attempt': {
         const { provider, tag = NONE, outcome } = event;
         upstream.observe(event.durationMs / 1000, provider, tag, outcome);

@@ -932,9 +932,8 @@ export const zhPages: PageWords = {
         case 'keys_end':
           return `${thing.count} 个密钥将在 3 天内到期：${thing.name}`;
         case 'runs_out':
-          if (thing.hours <= 0)
-            return `${thing.of === 'key' ? '密钥' : '账户'} ${thing.name} 已没有剩余额度`;
-          return `按最近一天的用量，${thing.of === 'key' ? '密钥' : '账户'} ${thing.name} 的剩余额度将在 ${Math.ceil(thing.hours)} 小时内用完`;
+          if (thing.hours <= 0) return `${ownerWord(thing.of)} ${thing.name} 已没有剩余额度`;
+          return `按最近一天的用量，${ownerWord(thing.of)} ${thing.name} 的剩余额度将在 ${Math.ceil(thing.hours)} 小时内用完`;
         case 'channel_unusable':
           return `${thing.name} 无法使用：${thing.why}`;
         case 'node':
@@ -1162,3 +1161,7 @@ export const zhPages: PageWords = {
     none: '这段时间内没有产生费用。',
   },
 };
+
+function ownerWord(of: 'key' | 'account'): string {
+  return of === 'key' ? '密钥' : '账户';
+}
