@@ -93,7 +93,7 @@ export function newPlaceEvent(
   };
 }
 
-/** The new hash to keep, at today's cost, unless another password was set meanwhile. */
+/** The hash in force: a new one at today's cost where needed, or that of another login with the same password that came first. */
 async function upgradeHash(
   { store, now, randomBytes }: SessionDeps,
   userId: number,
@@ -104,7 +104,10 @@ async function upgradeHash(
   const passwordHash = await hashPassword(password, randomBytes, knownUser(userId));
   const condition = { passwordHash: recorded };
   const update = await store.updateUser(userId, { passwordHash }, now(), condition);
-  return update.kind === 'updated' ? passwordHash : recorded;
+  if (update.kind === 'updated') return passwordHash;
+  const other = await store.getPasswordHash(userId);
+  if (other === undefined) return recorded;
+  return (await verifyPassword(password, other, knownUser(userId))) ? other : recorded;
 }
 
 /**
