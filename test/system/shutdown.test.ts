@@ -250,8 +250,9 @@ describe('a gateway that is asked to stop', () => {
       running.kill('SIGTERM');
       await Promise.all(knocking);
       heard = '';
+      const closed = once(kept, 'close');
       kept.write(HEALTH);
-      await once(kept, 'close');
+      await closed;
       gate.open();
 
       expect((await held).status).toBe(200);
