@@ -200,6 +200,10 @@ async function breakdownOf(
   return client.call('ownUsageBreakdown', { query: { ...others, ...groups } });
 }
 
+function nameOrId(name: string | null, id: number | null): string {
+  return name ?? String(id ?? '');
+}
+
 /** The beginning of a day or month, as much of it as there is in `form`. */
 function beginning(seconds: number | null, timeZone: string, form: string): string {
   return seconds === null ? '' : timeOf(seconds * 1_000, timeZone).slice(0, form.length);
@@ -210,11 +214,11 @@ function nameOf(row: BreakdownRowWire, group: BreakdownGroup, timeZone: string):
   if (row.is_rest) return 'others';
   switch (group) {
     case 'user':
-      return row.username ?? `${row.user_id ?? ''}`;
+      return nameOrId(row.username, row.user_id);
     case 'token':
-      return row.token_name ?? `${row.token_id ?? ''}`;
+      return nameOrId(row.token_name, row.token_id);
     case 'channel':
-      return row.channel ?? `${row.channel_id ?? ''}`;
+      return nameOrId(row.channel, row.channel_id);
     case 'hour':
       return row.hour === null ? '' : moment(row.hour);
     case 'day':
