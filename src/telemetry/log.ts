@@ -84,7 +84,7 @@ function requestLine(level: 'info' | 'error', event: RequestEvent): string {
     member('tag', event.tag) +
     `,"attempts":${event.attempts},"documents":${event.documents}` +
     `,"inputTokens":${event.inputTokens},"searchUnits":${event.searchUnits}` +
-    `,"quota":${event.quota},"admitted":${event.admitted},"degraded":${event.degraded}` +
+    `,"quota":${event.quota},"cost":${event.cost},"admitted":${event.admitted},"degraded":${event.degraded}` +
     `,"durationMs":${event.durationMs},"upstreamMs":${event.upstreamMs}` +
     (event.trace === undefined ? '' : traceMembers(event.trace)) +
     `,"msg":"request"}\n`

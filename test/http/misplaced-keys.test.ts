@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callApi, createAccount, PASSWORD } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 import { cohereChannel, sendJson, startUpstream } from '../support/upstream.js';
 
 const KEY = `sk-${'Ab1'.repeat(16)}`;
@@ -70,6 +71,9 @@ describe.each([
     await gateway.app.gateway.settlements.drained();
     gateway.app.gateway.observe({ kind: 'fault', what: 'x', error: new Error(`a\n${secret}`) });
 
+    const logged = async (): Promise<string> =>
+      JSON.stringify((await api('GET', '/api/log/refused')).body);
+    await until('the log has what was refused', async () => (await logged()).includes('prefix/'));
     const shown = await Promise.all(
       ['log', 'log/refused', 'audit', 'user/session', 'playground/example/1'].map(async (path) =>
         JSON.stringify((await api('GET', `/api/${path}`)).body),

@@ -27,8 +27,8 @@ export function requestEvent(fields: Partial<RequestEvent> = {}): RequestEvent {
     ...{ route: '/v1/rerank', status: 200, outcome: 'ok', ...members },
     ...{
       knownModel: true,
-      admitted: true,
       cost: 0,
+      admitted: true,
       degraded: false,
       durationMs,
       upstreamMs: 20,
