@@ -82,7 +82,7 @@ test('a channel shows what somebody else wrote meanwhile, and takes it', async (
   });
   await page.goto(`${console_.url}/console/channels?open=${id}&edit=1`);
   const form = page.getByRole('dialog', { name: 'Change “own”' });
-  await form.getByLabel('What a typical request costs you').fill('0.25');
+  await form.getByLabel('What you pay there').fill('0.25');
   await form.getByLabel('Renewing budget in dollars').fill('10');
   await form.getByLabel('The budget is').selectOption('tag');
   await form.getByLabel('Priority').fill('7');
@@ -100,7 +100,7 @@ test('a channel shows what somebody else wrote meanwhile, and takes it', async (
   await asked.getByRole('button', { name: 'Take theirs' }).click();
   await asked.waitFor({ state: 'detached' });
   assert.equal(await form.getByLabel('Priority').inputValue(), '3');
-  await form.getByLabel('What a typical request costs you').fill('0.5');
+  await form.getByLabel('What you pay there').fill('0.5');
   await form.getByLabel('Priority').press('Control+Enter');
   await form.waitFor({ state: 'detached' });
   const now = await console_.api(context, 'GET', `/api/channel/${id}`);

@@ -76,7 +76,8 @@ test('the overview, the spending and the home page show what happened, and sums 
   await row.waitFor();
   const { used_quota: used } = await api(context, 'GET', `/api/user/${user.id}`);
   assert.equal(used, 1_000_000);
-  await row.getByText('$2.00').waitFor();
+  // What was spent, and the margin: the channel costs nothing.
+  await row.getByText('$2.00').nth(1).waitFor();
   await page.getByRole('row', { name: /^Total 4 0 8 .*\$2\.00/ }).waitFor();
   await page.getByRole('combobox', { name: 'Then by' }).selectOption('model');
   await page.getByRole('cell', { name: 'local', exact: true }).waitFor();
