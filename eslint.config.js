@@ -91,13 +91,7 @@ export default tseslint.config(
   {
     files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
     languageOptions: {
-      globals: {
-        process: 'readonly',
-        console: 'readonly',
-        module: 'writable',
-        URL: 'readonly',
-        fetch: 'readonly',
-      },
+      globals: { process: 'readonly', console: 'readonly', module: 'writable', URL: 'readonly' },
     },
   },
   {

@@ -1,3 +1,4 @@
+/* global fetch */
 /** Tries the Python packages, in an environment of their own, where there is a Python. */
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
