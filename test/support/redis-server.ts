@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Redis } from 'ioredis';
-import { nextLookMs } from './until.js';
+import { nextLookMs } from './next-look.js';
 
 /** A server of our own, with a folder that outlives `kill` and is removed by `stop`. */
 export interface RedisServer {

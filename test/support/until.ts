@@ -1,14 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from '@jest/globals';
-
-/** At first; what takes long is looked at less and less often, up to the other. */
-const LOOK_EVERY_MS = 10;
-const LOOK_AT_LEAST_EVERY_MS = 100;
-
-/** How long to wait until the next look, by how long that has gone on. */
-export function nextLookMs(waitedMs: number): number {
-  return Math.min(Math.max(waitedMs / 10, LOOK_EVERY_MS), LOOK_AT_LEAST_EVERY_MS);
-}
+import { nextLookMs } from './next-look.js';
 
 /** Asserts that something holds sooner or later that no event tells of; it is named when that takes too long. */
 export async function until(
