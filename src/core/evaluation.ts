@@ -53,7 +53,7 @@ export function randomNdcg(relevance: readonly number[], most: number): number {
   return best === 0 ? 0 : discounted(everywhere, most) / best;
 }
 
-/** Whether a query has a relevant document at all. Where not, each order is as good as any other. */
+/** Whether a query has a relevant document. Without one, all orders are equally good. */
 export function hasRelevant(relevance: readonly number[]): boolean {
   return relevance.some((label) => label > 0);
 }

@@ -213,12 +213,11 @@ describe.each(WAYS)('%s', (_, way) => {
 
     const dry = await run([...disable, '--dry-run']);
     const asked: string[] = [];
-    const refused = await run(disable, {
-      ask: (question) => {
-        asked.push(question);
-        return Promise.resolve('n');
-      },
-    });
+    const ask = (question: string): Promise<string> => {
+      asked.push(question);
+      return Promise.resolve('n');
+    };
+    const refused = await run(disable, { ask });
     const before = await run([...way(), 'tags', 'list', '--fields', 'tag,switch', '--csv']);
     const scripted = await run(disable);
 
@@ -231,6 +230,9 @@ describe.each(WAYS)('%s', (_, way) => {
       '1 channel would',
     );
     expect((await run([...way(), 'tags', 'enable', 'spare'])).out).toContain('is switched on');
+    const agreed = await run([...disable, '--yes'], { ask });
+    expect([agreed.code, agreed.error, asked.length]).toEqual([0, `1 model ${dark}\n`, 1]);
+    await run([...way(), 'tags', 'enable', 'spare']);
     expect((await run([...way(), 'channels', 'disable', 'house', 'spare', '-n'])).out).toMatch(
       /2 channels would be switched off:\n.*house\n.*spare\n2 models would go dark/,
     );
