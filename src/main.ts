@@ -1,11 +1,12 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createApp } from './assembly/app.js';
 import { CONFIG_EXIT_CODE, ConfigError } from './config/mistakes.js';
 import { printConfig } from './config/print.js';
-import { loadConfig, loadToStart } from './config/load-config.js';
+import { loadConfig, loadToStart, withTexts, type ConfigSources } from './config/load-config.js';
 import type { Config } from './config/values.js';
 import { GatewayError, systemCode } from './core/errors.js';
 import { withDotEnv } from './config/dot-env.js';
@@ -16,10 +17,11 @@ import { EncryptionKeyError } from './assembly/encryption-keys.js';
 import { openStore, UnfinishedImportError } from './assembly/open-store.js';
 import { StoreUnavailableError } from './store/store.js';
 import { Reload } from './process/reload.js';
-import { onReloadSignal, onStopSignal } from './process/signals.js';
+import { onReloadSignal, onStopSignal, reloadPid } from './process/signals.js';
 import { createLogger, prettyDestination, type Logger } from './telemetry/log.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './process/uncaught.js';
-import { leavePrimary, runWorkers, serveForPrimary } from './process/workers.js';
+import { leavePrimary, serveForPrimary, settingsFromPrimary } from './process/worker.js';
+import { runWorkers, type WorkersPlan } from './process/workers.js';
 
 const USAGE = `Usage: npm start -- [options]
 
@@ -54,18 +56,21 @@ async function main(): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const readSources = () => ({ env: withDotEnv(process.env), configPath: values.config });
-  const { config, warnings } = loadToStart(readSources());
+  const read = (): ConfigSources =>
+    withTexts({ env: withDotEnv(process.env), configPath: values.config });
+  const sources = cluster.isWorker ? await settingsFromPrimary() : read();
+  const { config, warnings } = loadToStart(sources);
   tidy(config);
   if (values['print-config'] === true) {
     process.stdout.write(printConfig(config));
     return 0;
   }
   const logger = await openLog(config);
-  const load = (): Config => loadConfig(readSources());
+  const load = (given = read()): Config => loadConfig(given);
   if (cluster.isWorker) return serve(config, logger, load);
   for (const warning of warnings) logger.warn(`settings: ${warning}`);
-  return config.server.workers > 1 ? superviseWorkers(config, logger) : serve(config, logger, load);
+  if (config.server.workers === 1) return serve(config, logger, load);
+  return superviseWorkers(config, logger, { sources, read });
 }
 
 /** Reading and preparing so many channels leaves more behind than serving them takes. */
@@ -74,7 +79,11 @@ function tidy({ channels = [] }: Config): void {
 }
 
 /** Runs several processes on one port; this one watches them and hands them connections. */
-async function superviseWorkers(config: Config, logger: Logger): Promise<number> {
+async function superviseWorkers(
+  config: Config,
+  logger: Logger,
+  reading: Pick<WorkersPlan, 'sources' | 'read'>,
+): Promise<number> {
   const store = await openStore(config.store, {
     asGateway: true,
     port: config.server.port,
@@ -84,6 +93,7 @@ async function superviseWorkers(config: Config, logger: Logger): Promise<number>
   await store.close();
   const { workers: count, host, port: wantedPort, drainMs } = config.server;
   const exitCode = await runWorkers({
+    ...reading,
     count,
     host,
     port: wantedPort,
@@ -113,7 +123,11 @@ function print(text: string): void {
 const LAST_WORDS_MS = 10_000;
 
 /** Runs until SIGTERM or SIGINT, or until an error is not caught; then drains. */
-async function serve(config: Config, logger: Logger, load: () => Config): Promise<number> {
+async function serve(
+  config: Config,
+  logger: Logger,
+  load: (given?: ConfigSources) => Config,
+): Promise<number> {
   const { host, port: wantedPort, drainMs } = config.server;
   let isOpening = true;
   let isLeaving = false;
@@ -153,11 +167,17 @@ async function serve(config: Config, logger: Logger, load: () => Config): Promis
   isOpening = false;
   // If there are workers, the primary has done it.
   const first = cluster.isPrimary ? await firstStart(config, store, print) : undefined;
-  const app = await createApp(config, { store, logger });
   const reload = new Reload({
     ...{ load, logger },
     check: () => store.ping(),
     apply: (next) => app.reload(next),
+  });
+  const app = await createApp(config, {
+    ...{ store, logger },
+    reloading: () =>
+      reloadPid === undefined
+        ? undefined
+        : { pid: reloadPid, machine: hostname(), last: reload.outcome },
   });
   tidy(config);
   const { pid } = process;

@@ -44,6 +44,7 @@ import { openOtlp } from './otlp.js';
 import { loadPrompts } from './prompts.js';
 import { LlamaEngine, loadLlama, type LlamaModule } from '../rankers/llama.js';
 import { announceConfig, judgeStore, keepUp } from './store-upkeep.js';
+import type { NodeReloading } from '../store/nodes.js';
 import type { Store } from '../store/store.js';
 import { EventBatches } from '../telemetry/event-batches.js';
 import { logEvents, type Logger } from '../telemetry/log.js';
@@ -72,6 +73,8 @@ export interface AppParts {
   /** Milliseconds of a clock that cannot be set; `now` if only that is given. */
   readonly elapsed?: () => number;
   readonly random?: () => number;
+  /** How this process reloads its settings. */
+  readonly reloading?: () => NodeReloading | undefined;
   /** Loads the optional package of the provider `llama`. */
   readonly loadLlama?: () => Promise<LlamaModule>;
 }
@@ -140,7 +143,9 @@ export async function createApp(given: Config, parts: AppParts): Promise<App> {
     tools: { ...tools, vectors: undefined },
     declared,
     now,
-    attemptTimeoutMs: settings.attemptTimeoutMs,
+    get attemptTimeoutMs() {
+      return settings.attemptTimeoutMs;
+    },
   });
 
   const plane = createDataPlane(config, {
@@ -208,6 +213,7 @@ export async function createApp(given: Config, parts: AppParts): Promise<App> {
       storeHealth,
       plane,
       otlp,
+      reloading: parts.reloading,
     },
     flush: () => events.flush(),
   });

@@ -99,9 +99,11 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     now,
     usualMs: (model) => usualMs(health, choice.planOf(model)),
   });
-  const asking = { now, attemptTimeoutMs: settings.attemptTimeoutMs };
   const probing = new Probing({
-    ...asking,
+    now,
+    get attemptTimeoutMs() {
+      return settings.attemptTimeoutMs;
+    },
     isProbe: (offer) => health.isProbe(offer),
     createScope: scopeUntil(now),
   });
@@ -136,7 +138,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
       survey: (job) => surveyOf(choice, job),
       whyNone: (job) => candidatesOf(choice, job).whyNone(),
       healthOf: (channelId) => health.report(channelId),
-      preview: createPreview({ tools, ...asking }),
+      preview: createPreview({ tools, now, attemptTimeoutMs: () => settings.attemptTimeoutMs }),
     },
   };
 }
@@ -202,7 +204,9 @@ function attemptParts(
   return {
     send: createSend({
       ...{ upstream, tokens, neural, tools, now },
-      attemptTimeoutMs: config.gateway.attemptTimeoutMs,
+      get attemptTimeoutMs() {
+        return config.gateway.attemptTimeoutMs;
+      },
       mayBegin: ({ id }) => channels.isFresh() && channels.live(id) !== undefined,
     }),
     leased: leased(health, steady, onFree),
@@ -222,10 +226,12 @@ function turnParts(
   { health, steady }: Knowledge,
   probing: Probing,
 ): TurnParts {
-  const asking = { now, attemptTimeoutMs: gateway.attemptTimeoutMs };
   const budget = new RetryBudget(traffic.hedgePercent / 100);
-  const hedging = {
-    ...asking,
+  const asking = {
+    now,
+    get attemptTimeoutMs() {
+      return gateway.attemptTimeoutMs;
+    },
     slowAfterMs: (offer: Offer) => health.slowAfterMs(offer),
     onOvertaken: (offer: Offer) => {
       health.overtaken(offer, 'late', steady(), steady());
@@ -234,7 +240,7 @@ function turnParts(
   };
   return {
     single: (attempt) => single(asking, attempt),
-    hedged: (attempt) => hedged(hedging, attempt),
+    hedged: (attempt) => hedged(asking, attempt),
     probing: (attempt) => probing.layer(attempt),
   };
 }

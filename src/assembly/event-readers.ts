@@ -5,6 +5,7 @@ import type { Observe, ReadEvents } from '../gateway/events.js';
 import type { Settlements } from '../gateway/settlements.js';
 import type { StoreHealth } from '../gateway/store-health.js';
 import type { Load } from '../http/load.js';
+import type { NodeReloading } from '../store/nodes.js';
 import type { BusyChannel, NodeChannel, Store } from '../store/store.js';
 import { eventAlerts } from '../telemetry/event-alerts.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
@@ -31,6 +32,7 @@ export interface EventReaderParts {
   readonly storeHealth: StoreHealth;
   readonly plane: DataPlane;
   readonly otlp: OpenedOtlp | undefined;
+  readonly reloading: (() => NodeReloading | undefined) | undefined;
 }
 
 /** The readers of events besides the log: metrics, statistics, usage, reports and alerts. */
@@ -79,6 +81,9 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
       ...(build === undefined ? {} : { build }),
       get maxInFlight() {
         return config.server.maxInFlight;
+      },
+      get reloading() {
+        return parts.reloading?.();
       },
       keyMarks: store.keyMarks(),
     },

@@ -131,6 +131,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./config.js')).addConfigCommands,
   },
   {
+    name: 'reload',
+    description: 'let the gateways of this machine read their settings again, without a restart',
+    load: async () => (await import('./reload.js')).addReloadCommand,
+  },
+  {
     name: 'encryption',
     description: 'the key that encrypts the credentials of channels',
     load: async () => (await import('./encryption.js')).addEncryptionCommands,

@@ -37,6 +37,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'tags enable': ['tags enable hosted'],
   'tags rename': ['tags rename hosted us'],
   'nodes list': ['nodes list'],
+  reload: ['reload'],
   'alerts list': ['alerts list --state dead'],
   'alerts test': ['alerts test'],
   'alerts resend': ['alerts resend 3f9c'],

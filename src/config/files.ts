@@ -44,19 +44,26 @@ const GROWING_LISTS: ReadonlySet<string> = new Set(['channels', 'tags']);
 const MAX_DEPTH = 32;
 const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
 
+/** Files of settings with what they hold, in the order in which they are read. */
+export type SettingTexts = readonly (readonly [file: string, text: string])[];
+
 /**
- * The settings of one YAML file, or of all YAML files in a folder in the order of their names, except `*.example.yaml`.
- * `${NAME}` and `${NAME:-default}` in values stand for environment variables; `$${` is a plain `${`.
+ * One YAML file, or all YAML files in a folder in the order of their names, except `*.example.yaml`.
  * @throws the error of the file system if `path` does not exist or cannot be read.
  */
-export function readSettings(path: string | undefined, env: Environment): RawSettings {
+export function textsOf(path: string): SettingTexts {
+  return filesOf(path).map((file) => [file, readFileSync(file, 'utf8')]);
+}
+
+/**
+ * The settings of some files.
+ * `${NAME}` and `${NAME:-default}` in values stand for environment variables; `$${` is a plain `${`.
+ */
+export function readSettings(texts: SettingTexts, env: Environment): RawSettings {
   const mistakes: ConfigMistake[] = [];
   const values: Record<string, unknown> = {};
   const variables = new Set<string>();
   const emptyFiles: string[] = [];
-  const texts = (path === undefined ? [] : filesOf(path)).map(
-    (file) => [file, readFileSync(file, 'utf8')] as const,
-  );
   for (const [file, text] of texts) {
     const reader = new FileReader(file, env, values, undefined, mistakes, variables);
     if (!reader.read(text)) emptyFiles.push(file);
@@ -88,10 +95,7 @@ export function readSettings(path: string | undefined, env: Environment): RawSet
 }
 
 /** Where each setting of some files was written, by `pathKey`. */
-function originsOf(
-  texts: readonly (readonly [file: string, text: string])[],
-  env: Environment,
-): Map<string, string> {
+function originsOf(texts: SettingTexts, env: Environment): Map<string, string> {
   const origins = new Map<string, string>();
   const values: Record<string, unknown> = {};
   for (const [file, text] of texts) {

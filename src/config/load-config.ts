@@ -3,7 +3,14 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { alertTargetsOf } from './alert-targets.js';
 import { readChannels } from './channels.js';
-import { readSettings, type ConfigMistake, type Environment, type RawSettings } from './files.js';
+import {
+  readSettings,
+  textsOf,
+  type ConfigMistake,
+  type Environment,
+  type RawSettings,
+  type SettingTexts,
+} from './files.js';
 import {
   checkDuplicates,
   ConfigError,
@@ -30,6 +37,8 @@ export interface ConfigSources {
   readonly configPath?: string | undefined;
   /** Where to look for the default file. */
   readonly folder?: string;
+  /** What the files held when they were read; they are not read again. */
+  readonly texts?: SettingTexts;
 }
 
 const DEFAULT_FILE = join('config', 'gateway.yaml');
@@ -160,18 +169,27 @@ function callersOf({
   };
 }
 
-function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSettings {
+/**
+ * Keeps what the files hold now, for a process that is to have these settings whatever becomes of the files.
+ * @throws ConfigError if they cannot be read.
+ */
+export function withTexts(sources: ConfigSources): ConfigSources {
+  const { env, configPath, folder = '.' } = sources;
   const named = configPath ?? (env.CONFIG === '' ? undefined : env.CONFIG);
   const standard = join(folder, DEFAULT_FILE);
   const path = named ?? (existsSync(standard) ? standard : undefined);
-  let raw: RawSettings;
   try {
-    raw = readSettings(path, env);
+    return { ...sources, texts: path === undefined ? [] : textsOf(path) };
   } catch (error) {
     const reason = isRecord(error) ? String(error.code) : 'unknown reason';
     const message = `cannot be read (${reason}); name a YAML file, or a folder of YAML files`;
     throw new ConfigError([{ where: path ?? '', path: [], message }]);
   }
+}
+
+function readSources(sources: ConfigSources): RawSettings {
+  const { env } = sources;
+  const raw = readSettings(sources.texts ?? withTexts(sources).texts ?? [], env);
   for (const [variable, setting] of Object.entries(ENVIRONMENT_SETTINGS)) {
     const value = env[variable];
     // Compose files turn a variable that is not set into an empty one.

@@ -329,7 +329,7 @@ const ALERTS = {
 export const SETTINGS = {
   server: reloading(SERVER, ['maxDocuments', 'maxInFlight', 'maxInFlightBytes', 'inFlightShare']),
   store: STORE,
-  gateway: reloading(GATEWAY, ['deadlineMs', 'maxAttempts']),
+  gateway: reloading(GATEWAY, ['deadlineMs', 'attemptTimeoutMs', 'maxAttempts']),
   traffic: TRAFFIC,
   log: reloading(LOG, ['level']),
   metrics: METRICS,

@@ -1,11 +1,12 @@
-import { ConfigError } from '../config/mistakes.js';
+import type { ConfigSources } from '../config/load-config.js';
 import type { ConfigChanges } from '../config/reload.js';
 import type { Config } from '../config/values.js';
+import type { NodeReload } from '../store/nodes.js';
 import type { Logger } from '../telemetry/log.js';
 
 export interface ReloadParts {
-  /** Reads files and environment again; throws `ConfigError`. */
-  readonly load: () => Config;
+  /** Reads files and environment again, or what a primary has read of them; throws `ConfigError`. */
+  readonly load: (read?: ConfigSources) => Config;
   /** Rejects if the settings could not be put in force, as while the store is away. */
   readonly check: () => Promise<void>;
   readonly apply: (config: Config) => Promise<ConfigChanges>;
@@ -17,21 +18,26 @@ export class Reload {
   readonly #parts: ReloadParts;
   #prepared: Config | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  #outcome: NodeReload | undefined;
 
   constructor(parts: ReloadParts) {
     this.#parts = parts;
   }
 
+  /** What came of the last time, for the gateway's report. */
+  get outcome(): NodeReload | undefined {
+    return this.#outcome;
+  }
+
   /** Reads and checks the settings; resolves to why they cannot be used, `undefined` if they can. */
-  async prepare(): Promise<string | undefined> {
+  async prepare(read?: ConfigSources): Promise<string | undefined> {
     try {
-      this.#prepared = this.#parts.load();
+      this.#prepared = this.#parts.load(read);
       await this.#parts.check();
       return undefined;
     } catch (error) {
       this.#prepared = undefined;
-      if (error instanceof ConfigError || error instanceof Error) return error.message;
-      return String(error);
+      return whyOf(error);
     }
   }
 
@@ -43,21 +49,30 @@ export class Reload {
     if (config === undefined) return;
     try {
       const { applied, needRestart } = await apply(config);
+      this.#outcome = { atMs: Date.now(), applied, needRestart };
       logger.info({ applied, needRestart }, 'settings reloaded');
       if (needRestart.length > 0) {
         logger.warn({ settings: needRestart }, 'these settings take effect with the next start');
       }
     } catch (error) {
+      this.fail(whyOf(error));
       logger.error({ err: error }, 'settings not reloaded');
     }
+  }
+
+  /** Drops what was prepared, and remembers why. */
+  fail(why: string): void {
+    this.#prepared = undefined;
+    this.#outcome = { atMs: Date.now(), applied: [], needRestart: [], why };
   }
 
   /** Both steps, after those of an earlier call. */
   run(): Promise<unknown> {
     this.#last = this.#last.then(async () => {
       const why = await this.prepare();
-      if (why === undefined) await this.commit();
-      else tellUnchanged(this.#parts.logger, why);
+      if (why === undefined) return this.commit();
+      this.fail(why);
+      tellUnchanged(this.#parts.logger, why);
     });
     return this.#last;
   }
@@ -66,4 +81,9 @@ export class Reload {
 /** Logs that a reload has changed nothing, with all mistakes. */
 export function tellUnchanged(logger: Logger, why: string): void {
   logger.error({ why }, 'settings not reloaded: nothing has changed');
+}
+
+/** The words of a failure. */
+export function whyOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

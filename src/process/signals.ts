@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { constants } from 'node:os';
 
 /** A signal repeated this soon is the same one: a terminal and npm, or a process manager, each pass it on. */
@@ -5,6 +6,9 @@ const SAME_WITHIN_MS = 1_000;
 
 /** Somebody who closes the terminal ends what runs there. */
 const isOnTerminal = process.stdin.isTTY || process.stderr.isTTY;
+
+/** The process that reloads on SIGHUP; `undefined` where that signal ends it. */
+export const reloadPid = isOnTerminal ? undefined : cluster.isWorker ? process.ppid : process.pid;
 
 /**
  * Calls `stop` on the first SIGTERM or SIGINT, and on SIGHUP at a terminal. A later one is deliberate: it ends the process at

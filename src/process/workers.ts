@@ -1,13 +1,29 @@
 import cluster, { type Worker } from 'node:cluster';
-import { createServer, Socket, type AddressInfo, type Server } from 'node:net';
+import { createServer, type Socket, type AddressInfo, type Server } from 'node:net';
 import { Restarts } from '../core/restarts.js';
 import { Heartbeat } from './heartbeat.js';
-import { closePort, MAX_WAITING, type PatientServer } from '../http/connections.js';
-import { tellUnchanged, type Reload } from './reload.js';
+import { closePort, MAX_WAITING } from '../http/connections.js';
+import type { ConfigSources } from '../config/load-config.js';
+import { tellUnchanged, whyOf } from './reload.js';
 import { onReloadSignal, onStopSignal } from './signals.js';
 import type { Logger } from '../telemetry/log.js';
 import { answerWorkers } from '../telemetry/shared-metrics.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
+import {
+  ARE_YOU_THERE,
+  CONNECTION,
+  DRAIN,
+  has,
+  HERE,
+  LEAVING,
+  READY,
+  RELOAD,
+  SETTINGS_PLEASE,
+  type Given,
+  type Prepare,
+  type Prepared,
+  type Unchanged,
+} from './worker.js';
 
 /** On top of the time to drain: a worker that is still there then will not end by itself. */
 const LAST_WORDS_MS = 10_000;
@@ -24,22 +40,12 @@ export interface WorkersPlan {
   readonly port: number;
   readonly drainMs: number;
   readonly logger: Logger;
+  /** The settings in force, which every worker gets: one that is replaced has those of the others, whatever the files hold. */
+  readonly sources: ConfigSources;
+  /** Reads files and environment again; throws if they cannot be read. */
+  readonly read: () => ConfigSources;
   /** Called once, when connections are accepted. */
   readonly onListening: (port: number) => void;
-}
-
-/** The messages between the processes. */
-const READY = 'worker ready';
-const LEAVING = 'worker leaving';
-const CONNECTION = 'connection';
-const DRAIN = 'drain';
-const ARE_YOU_THERE = 'are you there';
-const HERE = 'here';
-const PREPARE = 'prepare to reload';
-const RELOAD = 'reload';
-/** The answer to `PREPARE`. */
-interface Prepared {
-  readonly prepared: string | null;
 }
 
 /** A worker that has not answered by then keeps its settings, and so do the others. */
@@ -88,6 +94,7 @@ class Supervisor {
     PATIENCE,
   );
   #reloading: Promise<void> = Promise.resolve();
+  #sources: ConfigSources;
   #isUp = false;
   #isStopping = false;
   #exitCode = 0;
@@ -98,6 +105,7 @@ class Supervisor {
     reject: (error: Error) => void,
   ) {
     this.#plan = plan;
+    this.#sources = plan.sources;
     this.#resolve = resolve;
     this.#reject = reject;
     const options = { pauseOnConnect: true, allowHalfOpen: true, noDelay: true };
@@ -109,6 +117,7 @@ class Supervisor {
   run(): void {
     answerWorkers();
     cluster.on('message', (worker: Worker, message: unknown) => {
+      if (message === SETTINGS_PLEASE) this.#tell(worker, { settings: this.#sources });
       if (message === READY) this.#onReady(worker);
       if (message === LEAVING) this.#dismiss(worker);
       if (message === HERE) this.#heartbeat.heard(worker);
@@ -199,23 +208,34 @@ class Supervisor {
     if (at >= 0) this.#serving.splice(at, 1);
   }
 
-  #tell(worker: Worker, message: string): void {
+  #tell(worker: Worker, message: string | Given | Prepare | Unchanged): void {
     // A worker that has gone meanwhile needs no message.
     if (worker.isConnected()) worker.send(message, () => undefined);
   }
 
   /** Lets all workers reload their settings, or none if one of them cannot. */
   async #reload(): Promise<void> {
-    const { logger } = this.#plan;
-    const workers = Object.values(cluster.workers ?? {}).filter((one) => one !== undefined);
-    const answers = await Promise.all(workers.map((worker) => this.#prepared(worker)));
-    const why = [...new Set(answers.filter((answer) => answer !== null))];
-    if (why.length > 0) tellUnchanged(logger, why.join('\n'));
-    else for (const worker of workers) this.#tell(worker, RELOAD);
+    const workers = here();
+    try {
+      const read = this.#plan.read();
+      const answers = await Promise.all(workers.map((worker) => this.#prepared(worker, read)));
+      const why = [...new Set(answers.filter((answer) => answer !== null))];
+      if (why.length > 0) throw new Error(why.join('\n'));
+      this.#sources = read;
+      for (const worker of workers) this.#tell(worker, RELOAD);
+      // Those that have started meanwhile may have the former settings.
+      for (const worker of here().filter((one) => !workers.includes(one))) {
+        if ((await this.#prepared(worker, read)) === null) this.#tell(worker, RELOAD);
+      }
+    } catch (error) {
+      const unchanged = whyOf(error);
+      for (const worker of workers) this.#tell(worker, { unchanged });
+      tellUnchanged(this.#plan.logger, unchanged);
+    }
   }
 
   /** Why a worker cannot reload its settings; null if it can. */
-  #prepared(worker: Worker): Promise<string | null> {
+  #prepared(worker: Worker, prepare: ConfigSources): Promise<string | null> {
     return new Promise((resolve) => {
       const done = (why: string | null): void => {
         clearTimeout(timer);
@@ -224,14 +244,14 @@ class Supervisor {
         resolve(why);
       };
       const hear = (message: unknown): void => {
-        if (isPrepared(message)) done(message.prepared);
+        if (has<Prepared>(message, 'prepared')) done(message.prepared);
       };
-      // Its successor reads the settings when it starts.
+      // Its successor gets the settings when it starts.
       const gone = (): void => done(null);
       const timer = setTimeout(() => done('a process does not answer'), PREPARE_MS);
       worker.on('message', hear);
       worker.on('exit', gone);
-      this.#tell(worker, PREPARE);
+      this.#tell(worker, { prepare });
     });
   }
 
@@ -293,31 +313,6 @@ class Supervisor {
   }
 }
 
-function isPrepared(message: unknown): message is Prepared {
-  return typeof message === 'object' && message !== null && 'prepared' in message;
-}
-
-/** Makes a worker serve what the primary accepts; `onDrain` is called when the primary hands over nothing more. */
-export function serveForPrimary(
-  server: PatientServer,
-  reload: Pick<Reload, 'prepare' | 'commit'>,
-  onDrain: () => void,
-): void {
-  server.serveHandedOver();
-  process.on('message', (message: unknown, socket: unknown) => {
-    if (message === DRAIN) onDrain();
-    else if (message === ARE_YOU_THERE) process.send?.(HERE);
-    else if (message === RELOAD) void reload.commit();
-    else if (message === PREPARE) {
-      void reload.prepare().then((why) => process.send?.({ prepared: why ?? null }));
-    }
-    // A connection that broke on the way is gone.
-    else if (message === CONNECTION && socket instanceof Socket) server.takeOver(socket);
-  });
-  process.send?.(READY);
-}
-
-/** Asks the primary to hand over no more connections. */
-export function leavePrimary(): void {
-  process.send?.(LEAVING);
+function here(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((one) => one !== undefined);
 }

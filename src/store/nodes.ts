@@ -13,6 +13,8 @@ export interface NodeAbout {
   /** Rank requests in progress, and how many there may be. */
   readonly inFlight: number;
   readonly maxInFlight: number;
+  /** How it reloads its settings; absent where it cannot, and from older releases. */
+  readonly reloading?: NodeReloading | undefined;
   /** Fingerprints of the keys that it can open credentials with; absent from older releases. */
   readonly keyMarks?: readonly string[];
   /** Settlements that have not reached the store yet. */
@@ -23,6 +25,21 @@ export interface NodeAbout {
   readonly busy?: readonly BusyChannel[];
   /** Channels that it leaves alone for a while, and those that it cannot use at all; healthy ones are not listed. */
   readonly channels: readonly NodeChannel[];
+}
+
+export interface NodeReloading {
+  /** The process that reloads on SIGHUP, and the machine that it runs on. */
+  readonly pid: number;
+  readonly machine: string;
+  readonly last?: NodeReload | undefined;
+}
+
+/** What came of a reload: what changed and what takes effect with the next start, or why nothing changed. */
+export interface NodeReload {
+  readonly atMs: number;
+  readonly applied: readonly string[];
+  readonly needRestart: readonly string[];
+  readonly why?: string;
 }
 
 export interface BusyChannel {

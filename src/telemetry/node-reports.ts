@@ -17,7 +17,7 @@ export interface NodeReportsDeps extends NodeGauges {
   readonly now: () => number;
   readonly node: Pick<
     NodeAbout,
-    'nodeId' | 'name' | 'release' | 'build' | 'pid' | 'maxInFlight' | 'keyMarks'
+    'nodeId' | 'name' | 'release' | 'build' | 'pid' | 'maxInFlight' | 'keyMarks' | 'reloading'
   >;
 }
 

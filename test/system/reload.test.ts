@@ -25,6 +25,7 @@ afterEach(async () => {
 
 interface Line {
   readonly msg: string;
+  readonly pid?: number;
   readonly why?: string;
   readonly applied?: readonly string[];
   readonly needRestart?: readonly string[];
@@ -32,6 +33,10 @@ interface Line {
 
 const linesOf = (log: readonly string[], msg: string): Line[] =>
   log.filter((line) => line.includes(`"msg":"${msg}"`)).map((line) => JSON.parse(line) as Line);
+
+/** The workers that have begun to serve. */
+const workersIn = (log: readonly string[]): number[] =>
+  linesOf(log, 'serving').map(({ pid }) => pid ?? 0);
 
 async function rewrite(home: Home, settings: object): Promise<void> {
   await writeFile(home.env.CONFIG ?? '', JSON.stringify(settings));
@@ -124,4 +129,61 @@ describe.each(TABLE)('SIGHUP, %s', (_how, workers, onRedis) => {
     running.kill('SIGTERM');
     expect(await running.exited).toEqual({ code: 0, signal: null });
   }, 240_000);
+});
+
+describe('rerank-gateway reload', () => {
+  it('says what has changed, and a worker that dies after a bad edit comes back with the settings in force', async () => {
+    const upstream = await open.upstream();
+    const settings = {
+      prices: { default: { per_request: 5 } },
+      channels: [onlyChannel(upstream.url)],
+    };
+    const home = await makeHome(settings, { WORKERS: '2' });
+    open.push({ close: () => home.remove() });
+    const running = await startProcess(home, PROGRAM);
+    gateway = running;
+    const { id, key } = (await runCliHere(home, ['keys', 'create', '--quota', '1000'])) as {
+      id: number;
+      key: string;
+    };
+    const price = { default: { per_request: 7 } };
+    await rewrite(home, { ...settings, prices: price, server: { keep_alive_timeout_ms: 60_000 } });
+    expect(await runCliHere(home, ['reload'])).toEqual([
+      {
+        pid: running.pid,
+        applied: ['prices.fallback'],
+        need_restart: ['server.keep_alive_timeout_ms'],
+        why: null,
+      },
+    ]);
+
+    await rewrite(home, { ...settings, prices: price, gateway: { attempt_timeout_ms: 100 } });
+    expect(await runCliHere(home, ['reload'])).toMatchObject([
+      { applied: ['gateway.attempt_timeout_ms'], need_restart: [], why: null },
+    ]);
+    upstream.answer(closedGate().answer);
+    expect((await running.post(key, rerankBody('m'))).status).toBe(504);
+    upstream.answer(rankLikeCohere);
+
+    await rewrite(home, { ...settings, prices: { default: { per_request: -1 } } });
+    await expect(runCliHere(home, ['reload'])).rejects.toThrow('Nothing has changed there.');
+    const pids = workersIn(running.log);
+    expect(pids).toHaveLength(2);
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await until('both are replaced', () => workersIn(running.log).length === 4);
+    expect((await running.post(key, rerankBody('m'))).status).toBe(200);
+    await until('the price in force is paid', async () => {
+      const { used_quota: used } = (await runCliHere(home, ['keys', 'show', `${id}`])) as {
+        used_quota: number;
+      };
+      return used === 7;
+    });
+    expect(running.log.join('\n')).not.toContain('cannot start');
+  }, 240_000);
+
+  it('finds nothing to reload where no gateway runs', async () => {
+    const home = await makeHome({});
+    open.push({ close: () => home.remove() });
+    await expect(runCliHere(home, ['reload'])).rejects.toThrow('No gateway with this store');
+  });
 });

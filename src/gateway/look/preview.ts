@@ -15,7 +15,7 @@ import { TransportError, type UpstreamRequest } from '../transport/transport.js'
 export interface PreviewDeps {
   readonly tools: RankerTools;
   readonly now: () => number;
-  readonly attemptTimeoutMs: number;
+  readonly attemptTimeoutMs: () => number;
 }
 
 /** Builds the request that an offer would get for a job, and sends nothing. */
@@ -50,7 +50,7 @@ export function createPreview({ tools, now, attemptTimeoutMs }: PreviewDeps): Pr
       // Remembered vectors would leave texts out.
       tools: { ...tools, vectors: undefined },
       now,
-      attemptTimeoutMs,
+      attemptTimeoutMs: attemptTimeoutMs(),
       mayBegin: () => true,
     });
     const scope = createScope(now(), PREVIEW_MS);

@@ -37,7 +37,7 @@ interface Given {
 
 /** What the server would get; nothing is sent to it. */
 function preview({ channel, asked, shaped = PLAIN, tools = NO_TOOLS }: Given = {}) {
-  const show = createPreview({ tools, now: () => 1_000, attemptTimeoutMs: 5_000 });
+  const show = createPreview({ tools, now: () => 1_000, attemptTimeoutMs: () => 5_000 });
   return show(offer(1, { baseUrl: server.url, ...channel }), job(asked), shaped);
 }
 
@@ -182,7 +182,11 @@ describe('the preview does not show', () => {
       return {};
     };
     const provider = { ...route.provider, headers } as Provider;
-    const show = createPreview({ tools: NO_TOOLS, now: () => 1_000, attemptTimeoutMs: 5_000 });
+    const show = createPreview({
+      tools: NO_TOOLS,
+      now: () => 1_000,
+      attemptTimeoutMs: () => 5_000,
+    });
 
     const outgoing = await show({ ...rest, route: { ...route, provider } }, job(), PLAIN);
 

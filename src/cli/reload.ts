@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { openStore } from '../assembly/open-store.js';
+import { loadGroups } from '../config/load-config.js';
+import { systemCode } from '../core/errors.js';
+import type { NodeReload, NodeReloading } from '../store/nodes.js';
+import type { Store } from '../store/store.js';
+import { RefusedError } from './errors.js';
+import { withoutStore, type CliIo } from './session.js';
+import { names } from './text.js';
+
+const CONNECT_TIMEOUT_MS = 3_000;
+/** Longer than workers may take to read their settings. */
+const REPORT_MS = 40_000;
+const ASK_EVERY_MS = 200;
+
+/** Adds the command that reloads the gateways of a machine, as SIGHUP does. */
+export function addReloadCommand(program: Command, io: CliIo): void {
+  program
+    .command('reload')
+    .addHelpText(
+      'after',
+      '\nRun it on the machine, or in the container, of the gateway, as a user who may send it a signal. It finds the gateway in the store.\nA gateway that was started at a terminal does not reload.',
+    )
+    .action(
+      withoutStore(io, async ({ sources, show }) => {
+        const store = await openStore(loadGroups(sources, ['store']).store, {
+          connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        });
+        try {
+          const sentMs = Date.now();
+          const pids = new Set((await gatewaysHere(store)).keys());
+          if (pids.size === 0) {
+            throw new RefusedError('No gateway with this store runs here that can reload.');
+          }
+          for (const pid of pids) hangUp(pid);
+          const told = await outcomes(store, pids, sentMs);
+          show(
+            told.map(([pid, { applied, needRestart, why }]) => ({
+              ...{ pid, applied, need_restart: needRestart, why: why ?? null },
+            })),
+            told.map(([pid, outcome]) => `Process ${pid}: ${textOf(outcome)}`).join('\n'),
+          );
+          if (told.length < pids.size) {
+            throw new RefusedError('A gateway does not report what came of it; see its log.');
+          }
+          if (told.some(([, { why }]) => why !== undefined)) {
+            throw new RefusedError('Nothing has changed there.');
+          }
+        } finally {
+          await store.close();
+        }
+      }),
+    );
+}
+
+/** What the processes report that reload here: each is a gateway, or the primary of several workers. */
+async function gatewaysHere(store: Store): Promise<ReadonlyMap<number, readonly NodeReloading[]>> {
+  const here = new Map<number, NodeReloading[]>();
+  for (const { version, about } of await store.listNodes(Date.now())) {
+    const reloading = about?.reloading;
+    if (version === undefined || reloading?.machine !== hostname()) continue;
+    const { pid } = reloading;
+    if (isGateway(pid)) here.set(pid, [...(here.get(pid) ?? []), reloading]);
+  }
+  return here;
+}
+
+/** Another machine may have the same name: the signal would end whatever has the number here. */
+function isGateway(pid: number): boolean {
+  if (!existsSync('/proc/self')) return true;
+  const file = `/proc/${pid}/cmdline`;
+  return existsSync(file) && /main\.js|cli\.js|rerank-gateway/.test(readFileSync(file, 'utf8'));
+}
+
+function hangUp(pid: number): void {
+  try {
+    process.kill(pid, 'SIGHUP');
+  } catch (error) {
+    const code = systemCode(error) ?? 'unknown reason';
+    throw new RefusedError(`Process ${pid} cannot be sent the signal (${code}).`);
+  }
+}
+
+/** What came of it, once every worker has reported; of several, what the first reports is what all do. */
+async function outcomes(store: Store, pids: ReadonlySet<number>, sinceMs: number) {
+  const untilMs = Date.now() + REPORT_MS;
+  for (;;) {
+    const told: [number, NodeReload][] = [];
+    for (const [pid, workers] of await gatewaysHere(store)) {
+      const lasts = workers.map(({ last }) => last);
+      const last = lasts.find((one) => one?.why !== undefined) ?? lasts[0];
+      const isTold = lasts.every((one) => one !== undefined && one.atMs >= sinceMs);
+      if (pids.has(pid) && isTold && last !== undefined) told.push([pid, last]);
+    }
+    if (told.length === pids.size || Date.now() > untilMs) return told;
+    await sleep(ASK_EVERY_MS);
+  }
+}
+
+function textOf({ applied, needRestart, why }: NodeReload): string {
+  if (why !== undefined) return `not reloaded:\n${why}`;
+  const later = `; with the next start: ${needRestart.join(', ')}`;
+  return `reloaded ${names(applied, 'nothing')}${needRestart.length === 0 ? '' : later}.`;
+}
