@@ -164,7 +164,7 @@ async function build(sources) {
   // The compiler's memory of its last run is no use when files of dist were touched behind its back.
   fs.rmSync(inRoot('dist', '.tsbuildinfo'), { force: true });
   fs.rmSync(STAMP, { force: true });
-  const compiler = inRoot('node_modules', 'typescript', 'bin', 'tsc');
+  const compiler = inRoot('node_modules', '@typescript', 'native', 'bin', 'tsc');
   const compiling = run(
     process.execPath,
     [compiler, '-p', inRoot('tsconfig.build.json')],

@@ -20,9 +20,9 @@ const FAKE_NPM = `#!/usr/bin/env node
 const fs = require('node:fs');
 fs.appendFileSync('calls.log', 'npm ' + process.argv.slice(2).join(' ') + '\\n');
 fs.rmSync('node_modules', { recursive: true, force: true });
-fs.mkdirSync('node_modules/typescript/bin', { recursive: true });
-fs.writeFileSync('node_modules/typescript/bin/tsc', fs.readFileSync('fake-tsc.cjs'));
-fs.writeFileSync('node_modules/typescript/package.json', '{}');
+fs.mkdirSync('node_modules/@typescript/native/bin', { recursive: true });
+fs.writeFileSync('node_modules/@typescript/native/bin/tsc', fs.readFileSync('fake-tsc.cjs'));
+fs.writeFileSync('node_modules/@typescript/native/package.json', '{}');
 fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json');
 `;
 const FAKE_TSC = `
@@ -85,7 +85,7 @@ function put(name: string, content: string): void {
 }
 
 function lockFile(version: string): string {
-  const packages = { '': { name: 'x' }, 'node_modules/typescript': { version } };
+  const packages = { '': { name: 'x' }, 'node_modules/@typescript/native': { version } };
   return JSON.stringify({ lockfileVersion: 3, packages });
 }
 

@@ -118,7 +118,7 @@ export function beforeEnd<T>(scope: Scope, answer: Promise<T>): Promise<T> {
       },
       (error: unknown) => {
         off();
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what the answer failed with is passed on
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what the answer failed with is passed on
         reject(error);
       },
     );

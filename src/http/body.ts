@@ -150,7 +150,7 @@ function collect<T>(
         try {
           resolve(read(arriving.taken()));
         } catch (error) {
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what reading failed with is passed on
+          // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what reading failed with is passed on
           reject(error);
         }
       })

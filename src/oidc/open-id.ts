@@ -149,7 +149,7 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdOptions): Prom
     // The settings allow http for a provider on this machine alone.
     execute: [
       oidc.enableNonRepudiationChecks,
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so that it stands out
+      // oxlint-disable-next-line typescript/no-deprecated -- marked so that it stands out
       ...(address.protocol === 'http:' ? [oidc.allowInsecureRequests] : []),
     ],
   });

@@ -19,7 +19,7 @@ type Attributes = SpanRecord['attributes'];
 /** Values of attributes; those that are `undefined` are left out. */
 type Values = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/* eslint-disable @typescript-eslint/no-unsafe-enum-assignment -- by number: the packages that name them are optional */
+/* oxlint-disable typescript/no-unsafe-enum-assignment -- by number: the packages that name them are optional */
 const INTERNAL = 0 as SpanRecord['kind'];
 const SERVER = 1 as SpanRecord['kind'];
 const CLIENT = 2 as SpanRecord['kind'];
@@ -29,7 +29,7 @@ const SAMPLED = 1;
 const INFO = 9 as Severity;
 const WARN = 13 as Severity;
 const ERROR = 17 as Severity;
-/* eslint-enable @typescript-eslint/no-unsafe-enum-assignment */
+/* oxlint-enable typescript/no-unsafe-enum-assignment */
 
 const SCOPE = { name: 'rerank-gateway' };
 

@@ -166,7 +166,7 @@ describe('readRounds', () => {
 
   it('tells faults that the ranking itself finds', async () => {
     const reading = await run(
-      // eslint-disable-next-line require-yield -- it fails before it asks for anything
+      // oxlint-disable-next-line require-yield -- it fails before it asks for anything
       function* (): Rounds {
         throw new RankingFault('limit', 'too long');
       },

@@ -187,7 +187,7 @@ function imported(
   lines: readonly string[],
   passphrase: Secret | undefined = PASSPHRASE,
 ) {
-  // eslint-disable-next-line @typescript-eslint/require-await -- an iterable that is asynchronous
+  // oxlint-disable-next-line typescript/require-await -- an iterable that is asynchronous
   const all = (async function* () {
     yield* lines;
   })();

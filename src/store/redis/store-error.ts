@@ -9,7 +9,7 @@ export function within<T>(
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
       clearTimeout(timer);
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what a command failed with is passed on
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what a command failed with is passed on
       reject(errorOf(error));
     };
     const timer = setTimeout(() => {
