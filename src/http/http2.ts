@@ -39,6 +39,13 @@ const MAX_INVALID_FRAMES = 100;
  */
 const TAKEN_BACK_AT_ONCE = 900;
 const TAKEN_BACK_A_SECOND = 33;
+/**
+ * Requests that the first bytes of a connection, 64 KiB at most, may begin. A client cannot know yet how many may be open, but
+ * Node reads these bytes before anything can count what they do.
+ */
+const FIRST_REQUESTS = 256;
+const HEADERS_FRAME = 1;
+const FRAME_HEADER_BYTES = 9;
 /** A body may come in many small frames: each of ten bytes brings nine of its own. */
 const FRAMED = 2;
 const LISTEN_EVERY_MS = 1_000;
@@ -122,6 +129,16 @@ export function afterPreface(error: Error, socket: Socket): Buffer | undefined {
   return rest !== undefined && socket.bytesRead === PREFACE.length + rest.length ? rest : undefined;
 }
 
+/** How many requests these frames begin. */
+function requestsIn(frames: Buffer): number {
+  let count = 0;
+  for (let at = 0; at + FRAME_HEADER_BYTES <= frames.length;) {
+    if (frames[at + 3] === HEADERS_FRAME) count += 1;
+    at += FRAME_HEADER_BYTES + frames.readUIntBE(at, 3);
+  }
+  return count;
+}
+
 /**
  * Serves HTTP/2 on connections that began with it, without TLS ("prior knowledge"). What a request may be and take is decided
  * where HTTP/1's is; here is what only HTTP/2 has.
@@ -169,9 +186,11 @@ export class Http2Connections {
     nodesInside().letGo?.(socket);
     // A caller that ends its side is gone: HTTP/2 has its own way to say that a request is complete.
     socket.allowHalfOpen = false;
-    socket.unshift(Buffer.concat([PREFACE, rest]));
+    const isFlood = requestsIn(rest) > FIRST_REQUESTS;
+    if (!isFlood) socket.unshift(Buffer.concat([PREFACE, rest]));
     this.#server.once('session', (session: ServerHttp2Session) => {
       this.#follow(session, socket);
+      if (isFlood) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
     });
     this.#server.emit('connection', socket);
   }
@@ -210,11 +229,16 @@ export class Http2Connections {
       destroySoon();
     };
     let takenBack = 0;
+    let inTurn = 0;
     const countTakenBack = (): void => {
       takenBack += 1;
-      if (takenBack !== TAKEN_BACK_AT_ONCE) return;
-      session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      inTurn += 1;
+      if (inTurn === 1) setImmediate(() => (inTurn = 0));
+      // More in a turn than may be open: they were begun in order to be taken back.
+      if (session.destroyed || (takenBack < TAKEN_BACK_AT_ONCE && inTurn <= MAX_STREAMS)) return;
       pacing.stop(socket);
+      // What was read with these is not looked at any more, as it would be after a mere GOAWAY.
+      session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
       destroySoon();
     };
     const destroySoon = (): void => {
