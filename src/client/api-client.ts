@@ -1,3 +1,5 @@
+import type { RequestOptions } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { ERRORS, GatewayError, type ErrorCode } from '../core/errors.js';
 import { Json } from '../core/json.js';
 import type { Secret } from '../core/secret.js';
@@ -31,28 +33,28 @@ export function createApiClient(url: string, accessToken: Secret | undefined): A
     method: string,
     path: string,
     { query = {}, body, cookie }: ApiRequest,
-  ): Promise<{ readonly data: Json; readonly headers: Headers }> {
+  ): Promise<{ readonly data: Json; readonly cookies: readonly string[] }> {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) parameters.set(name, String(value));
     }
     const search = parameters.size === 0 ? '' : `?${parameters.toString()}`;
-    let response: Response;
-    let text: string;
+    const written = body === undefined ? '' : JSON.stringify(body);
+    const headers = {
+      'user-agent': 'rerank-gateway',
+      ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken.reveal()}` }),
+      ...(cookie === undefined ? {} : { cookie }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      // Node gives the length of a DELETE's body only when it is told to.
+      ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(written) }),
+    };
+    let answer: Answer;
     try {
-      response = await fetch(`${base}${path}${search}`, {
-        method,
-        headers: {
-          ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken.reveal()}` }),
-          ...(cookie === undefined ? {} : { cookie }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // A redirect would carry the token, or the password, elsewhere.
-        redirect: 'error',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
-      text = await response.text();
+      answer = await ask(
+        `${base}${path}${search}`,
+        { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) },
+        written,
+      );
     } catch (error) {
       throw new GatewayUnreachableError(
         `The gateway at ${base} cannot be reached: ${why(error)}.`,
@@ -61,24 +63,43 @@ export function createApiClient(url: string, accessToken: Secret | undefined): A
         },
       );
     }
-    const reply = parse(text);
-    if (response.ok && reply.maybe('success').value === true) {
-      return { data: reply.field('data'), headers: response.headers };
+    const { status, cookies } = answer;
+    const reply = parse(answer.text);
+    if (status < 300 && reply.maybe('success').value === true) {
+      return { data: reply.field('data'), cookies };
     }
-    throw refusal(base, response.status, reply);
+    throw refusal(base, status, reply);
   }
 
   return {
     url: base,
     call: async (method, path, request = {}) => (await send(method, path, request)).data,
     async callForCookie(path, body) {
-      const { headers } = await send('POST', path, { body });
-      return headers
-        .getSetCookie()
-        .map((cookie) => cookie.replace(/;.*$/, ''))
-        .join('; ');
+      const { cookies } = await send('POST', path, { body });
+      return cookies.map((cookie) => cookie.replace(/;.*$/, '')).join('; ');
     },
   };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly cookies: readonly string[];
+  readonly text: string;
+}
+
+/** One request. Redirects are not followed: they would carry the token, or the password, elsewhere. `fetch` loads far more. */
+async function ask(url: string, options: RequestOptions, body: string): Promise<Answer> {
+  const { request } = await (url.startsWith('https:') ? import('node:https') : import('node:http'));
+  return new Promise((resolve, reject) => {
+    const sent = request(url, options, (response) => {
+      const { statusCode: status = 0, headers } = response;
+      const answered = (read: string): void => {
+        resolve({ status, cookies: headers['set-cookie'] ?? [], text: read });
+      };
+      text(response).then(answered, reject);
+    });
+    sent.on('error', reject).end(body);
+  });
 }
 
 function parse(text: string): Json {
@@ -106,11 +127,9 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
 
-/** The message of a network error, which fetch hides behind its own. */
+/** The message of a network error; of one for each address of a host, the code alone. */
 function why(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return 'no answer';
-  const { cause } = error;
-  if (!(cause instanceof Error)) return error.message;
-  return cause.message === '' && 'code' in cause ? String(cause.code) : cause.message;
+  if (error.name === 'AbortError') return 'no answer';
+  return error.message === '' && 'code' in error ? String(error.code) : error.message;
 }

@@ -1,4 +1,4 @@
-import { NumberRows } from '../bytes/index.js';
+import type { NumberRows } from '../bytes/index.js';
 
 /** A JSON value did not have the shape that its reader expected. The message names the path and never quotes content. */
 export class JsonShapeError extends Error {
@@ -13,7 +13,12 @@ function kindOf(value: unknown): string {
 
 /** A list of rows may have been read into something else. */
 function isArray(value: unknown): boolean {
-  return Array.isArray(value) || value instanceof NumberRows;
+  return Array.isArray(value) || isRows(value);
+}
+
+/** No parsed value has methods. The class itself would bring all of `bytes`, which no command needs to read a reply. */
+function isRows(value: unknown): value is NumberRows {
+  return typeof (value as Partial<NumberRows> | null | undefined)?.objects === 'function';
 }
 
 type Step = string | number | readonly string[];
@@ -62,13 +67,13 @@ export class Json {
 
   /** The length of an array. */
   count(): number {
-    return this.value instanceof NumberRows ? this.value.count : this.array().length;
+    return isRows(this.value) ? this.value.count : this.array().length;
   }
 
   /** The first element of an array, which is not made of all of them; absent if there is none. */
   first(): Json {
     const { value } = this;
-    return new Json(value instanceof NumberRows ? value.first() : this.array()[0], 0, this);
+    return new Json(isRows(value) ? value.first() : this.array()[0], 0, this);
   }
 
   map<T>(read: (item: Json, index: number) => T): T[] {
@@ -76,7 +81,7 @@ export class Json {
   }
 
   array(): readonly unknown[] {
-    if (this.value instanceof NumberRows) return this.value.objects();
+    if (isRows(this.value)) return this.value.objects();
     if (!Array.isArray(this.value)) throw this.mismatch('an array');
     return this.value;
   }
