@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadGroups } from '../config/load-config.js';
+import { loadGroups } from '../config/load-groups.js';
 import { rotateKey } from '../assembly/encryption-keys.js';
 import { openStore } from '../assembly/open-store.js';
 import { RefusedError } from './errors.js';

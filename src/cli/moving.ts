@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream, readFileSync, rmSync } from 'node:
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
-import { loadGroups, type ConfigSources } from '../config/load-config.js';
+import { loadGroups, type ConfigSources } from '../config/load-groups.js';
 import { releaseOf } from '../process/this-node.js';
 import { openStore } from '../assembly/open-store.js';
 import { systemCode } from '../core/errors.js';

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { openStore } from '../assembly/open-store.js';
-import { loadGroups } from '../config/load-config.js';
+import { loadGroups } from '../config/load-groups.js';
 import { systemCode } from '../core/errors.js';
 import type { NodeReload, NodeReloading } from '../store/nodes.js';
 import type { Store } from '../store/store.js';

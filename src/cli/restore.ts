@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { keyFile, storeFile } from '../config/data-files.js';
-import { loadGroups } from '../config/load-config.js';
+import { loadGroups } from '../config/load-groups.js';
 import { copyDatabase, isInUse } from '../store/sqlite/copy.js';
 import { RefusedError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Environment } from '../config/files.js';
-import type { ConfigSources } from '../config/load-config.js';
+import type { ConfigSources } from '../config/load-groups.js';
 import type { Config } from '../config/values.js';
 import { Secret } from '../core/secret.js';
 import { NEVER_EXPIRES } from '../core/token.js';

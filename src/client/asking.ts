@@ -1,5 +1,6 @@
 import { loadPrompts } from '../assembly/prompts.js';
-import { loadCredentials, type ConfigSources } from '../config/load-config.js';
+import { loadCredentials } from '../config/load-config.js';
+import type { ConfigSources } from '../config/load-groups.js';
 import type { Config } from '../config/values.js';
 import { createDiscover } from '../gateway/look/discover.js';
 import { createProbe } from '../gateway/look/probe.js';

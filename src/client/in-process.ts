@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../assembly/open-store.js';
 import { storeFile } from '../config/data-files.js';
-import { loadGroups, type ConfigSources } from '../config/load-config.js';
+import { loadGroups, type ConfigSources } from '../config/load-groups.js';
 import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
 import { own } from '../core/records.js';

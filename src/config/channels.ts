@@ -1,9 +1,8 @@
-import Joi from 'joi';
-import { checkBaseUrl, text } from './checks.js';
+import { CHANNEL_SCHEMA, type FileChannel } from './channel-schema.js';
 import type { SettingPath } from './files.js';
 import type { MistakeList } from './mistakes.js';
 import { unknownName } from './words.js';
-import { joinApiKeys, MAX_API_KEYS } from '../core/api-keys.js';
+import { joinApiKeys } from '../core/api-keys.js';
 import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS, windowMistake } from '../core/channel-members.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../core/channel.js';
 import { camelKeys, isRecord, mapValues } from '../core/records.js';
@@ -14,52 +13,13 @@ import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
 import { channelMistakes, sealSettings } from '../providers/settings.js';
 import type { DeclaredChannel } from '../store/store.js';
-import { fileMembers, readMembers, type MembersFile } from '../shapes/members.js';
+import { readMembers } from '../shapes/members.js';
 
 /** A channel of the configuration. Its credentials stay in this process: the store gets only `declared`. */
 export interface ConfiguredChannel {
   readonly declared: DeclaredChannel;
   readonly credentials: Readonly<Record<string, Secret>>;
 }
-
-export interface FileChannel extends MembersFile<typeof CHANNEL_MEMBERS> {
-  name: string;
-  provider: string;
-  enabled: boolean;
-  base_url: string | undefined;
-  api_key: string | undefined;
-  api_keys: string[] | undefined;
-  credentials: Record<string, string>;
-  models: string[] | Record<string, string>;
-  tag: string | undefined;
-  settings: Record<string, SettingValue>;
-}
-
-export const CHANNEL_SCHEMA = Joi.object<FileChannel>({
-  name: text().required(),
-  provider: text().required(),
-  enabled: Joi.boolean().default(true),
-  base_url: text().custom(checkBaseUrl),
-  api_key: Joi.string().trim(),
-  api_keys: Joi.array().items(Joi.string().trim()).min(1).max(MAX_API_KEYS),
-  credentials: Joi.object().pattern(Joi.string(), Joi.string().trim()).default({}),
-  models: Joi.alternatives()
-    .conditional(Joi.array(), {
-      then: Joi.array().items(text()).min(1),
-      otherwise: Joi.object().pattern(text(), text()).min(1),
-    })
-    .required(),
-  tag: text().max(128),
-  ...fileMembers(CHANNEL_MEMBERS),
-  settings: Joi.object()
-    .pattern(
-      Joi.string(),
-      Joi.alternatives(Joi.string().allow(''), Joi.number(), Joi.boolean()).prefs({
-        convert: false,
-      }),
-    )
-    .default({}),
-});
 
 /**
  * The channels, and what is wrong with each for its provider, even if the schema has found something else wrong. `read` is

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { CHANNEL_SCHEMA, type FileChannel } from './channels.js';
+import { CHANNEL_SCHEMA, type FileChannel } from './channel-schema.js';
 import { TARGETS_SCHEMA, type FileTarget } from './alert-targets.js';
 import { checkRange, text } from './checks.js';
 import { MODEL_RULES_SCHEMA, type FileRules } from './rules.js';

@@ -1,14 +1,11 @@
 import { ACCOUNT_MEMBERS } from '../core/labels.js';
-import { CHANNEL_MEMBERS } from '../core/channel-members.js';
-import type { Channel } from '../core/channel.js';
-import { canonicalJson, snakeCase, snakeKeys } from '../core/records.js';
+import { canonicalJson, snakeCase } from '../core/records.js';
 import { TOKEN_MEMBERS } from '../core/token-members.js';
 import type { Token } from '../core/token.js';
 import type { AuditChange, RedemptionCode, User } from '../store/store.js';
-import { kept } from './channel-secrets.js';
 
 /** What people set on a thing, by the API's names and in its form; without secrets. */
-type Shown = Readonly<Record<string, unknown>>;
+export type Shown = Readonly<Record<string, unknown>>;
 
 /** Characters of JSON that an audit entry keeps of each of its parts, so that a log of many entries stays bounded. */
 const MOST_KEPT = 16_384;
@@ -41,17 +38,6 @@ export function keptDetail(detail: Shown): Shown {
 
 function sizeOf(value: unknown): number {
   return JSON.stringify(value).length;
-}
-
-/** Values of credentials are not part of it, nor of settings that count as such. */
-export function channelShown(channel: Channel): Shown {
-  const { name, provider, baseUrl, models, tag, status, settings, credentials } = kept(channel);
-  return {
-    ...{ name, provider, base_url: baseUrl, models, tag, status },
-    ...membersShown(Object.keys(CHANNEL_MEMBERS), channel),
-    settings: snakeKeys(settings),
-    credential_names: Object.keys(credentials).map(snakeCase).sort(),
-  };
 }
 
 /** The balance is not part of it: traffic changes it, too. */
@@ -91,7 +77,8 @@ export function codeShown({ name, quota, expiredTime, status }: RedemptionCode):
   return { name, quota, expired_time: expiredTime, status: CODE_STATUSES[status] };
 }
 
-function membersShown(names: readonly string[], record: object): Shown {
+/** The members with these names, by the API's names. */
+export function membersShown(names: readonly string[], record: object): Shown {
   const values = record as Readonly<Record<string, unknown>>;
   return Object.fromEntries(names.map((name) => [snakeCase(name), values[name]]));
 }

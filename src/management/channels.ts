@@ -11,8 +11,8 @@ import { snakeCase, snakeKeys } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import { CredentialsLockedError, type ChannelChange, type ChannelUpdate } from '../store/store.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
-import { kept } from './channel-secrets.js';
-import { changesOf, channelShown, Witness } from './changes.js';
+import { channelShown, kept } from './channel-secrets.js';
+import { changesOf, Witness } from './changes.js';
 import {
   checkChannel,
   checkEdit,

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ConfigError } from '../config/mistakes.js';
-import { loadGroups } from '../config/load-config.js';
+import { loadGroups } from '../config/load-groups.js';
 import { systemCode } from '../core/errors.js';
 import { withDotEnv } from '../config/dot-env.js';
 import { backupMark, keyFile, storeFile } from '../config/data-files.js';

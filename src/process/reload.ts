@@ -1,4 +1,4 @@
-import type { ConfigSources } from '../config/load-config.js';
+import type { ConfigSources } from '../config/load-groups.js';
 import type { ConfigChanges } from '../config/reload.js';
 import type { Config } from '../config/values.js';
 import type { NodeReload } from '../store/nodes.js';

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import type { ConfigSources } from '../config/load-config.js';
+import type { ConfigSources } from '../config/load-groups.js';
 import type { PatientServer } from '../http/connections.js';
 import type { Reload } from './reload.js';
 

@@ -3,7 +3,7 @@ import { createServer, type Socket, type AddressInfo, type Server } from 'node:n
 import { Restarts } from '../core/restarts.js';
 import { Heartbeat } from './heartbeat.js';
 import { closePort, MAX_WAITING } from '../http/connections.js';
-import type { ConfigSources } from '../config/load-config.js';
+import type { ConfigSources } from '../config/load-groups.js';
 import { tellUnchanged, whyOf } from './reload.js';
 import { onReloadSignal, onStopSignal } from './signals.js';
 import type { Logger } from '../telemetry/log.js';

@@ -12,9 +12,8 @@ import {
   loadConfig,
   loadToStart,
   loadCredentials,
-  loadGroups,
-  type ConfigSources,
 } from '../../src/config/load-config.js';
+import { loadGroups, type ConfigSources } from '../../src/config/load-groups.js';
 import { ENVIRONMENT_SETTINGS, SETTINGS } from '../../src/config/settings.js';
 import type { Config } from '../../src/config/values.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../../src/core/channel.js';
