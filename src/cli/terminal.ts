@@ -23,7 +23,10 @@ const UNITS: readonly (readonly [seconds: number, name: string, hasPlural?: true
 export function relative(seconds: number, nowMs: number): string {
   const away = seconds - Math.floor(nowMs / 1_000);
   const size = Math.abs(away);
-  const [unit, name, hasPlural] = UNITS.find(([length]) => size >= length) ?? [];
+  const length = UNITS.find(([least]) => size >= least)?.[0] ?? 1;
+  const rounded = Math.round(size / length) * length;
+  // What rounds up to the next unit is one of it: "1 h ago", and not "60 min ago".
+  const [unit, name, hasPlural] = UNITS.find(([least]) => rounded >= least) ?? [];
   if (unit === undefined || name === undefined) return 'now';
   const count = Math.round(size / unit);
   const span = `${count} ${name}${hasPlural === true && count > 1 ? 's' : ''}`;
@@ -46,7 +49,7 @@ export function coloured(field: string, text: string, isHeading: boolean): strin
 }
 
 /** A column that has become as narrow as this is not made narrower, but left out. */
-const NARROWEST = 12;
+export const NARROWEST = 12;
 export const GAP = 2;
 
 /** The widths that make columns fit: the widest shrink first, and the last are left out if that is not enough. */
@@ -76,4 +79,23 @@ export function cut(text: string, width: number, widthOf: (text: string) => numb
     kept += segment;
   }
   return `${kept.trimEnd()}…`;
+}
+
+/** A text in lines of a width, 12 at least, broken between words, and within those that are longer. */
+export function wrapped(text: string, width: number, widthOf: (text: string) => number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (let word of text.split(' ')) {
+    if (line !== '' && widthOf(`${line} ${word}`) > width) {
+      lines.push(line);
+      line = '';
+    }
+    while (widthOf(word) > width) {
+      const part = cut(word, width, widthOf).slice(0, -1);
+      lines.push(part);
+      word = word.slice(part.length);
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,16 +114,20 @@ describe('the help of every command', () => {
 describe('completion', () => {
   const folder = mkdtempSync(join(tmpdir(), 'completion-'));
   beforeAll(async () => {
+    writeFileSync(join(folder, 'bash'), await scriptFor('bash'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  async function scriptFor(shell: string): Promise<string> {
     let out = '';
-    await runCli(['completion', 'bash'], {
+    await runCli(['completion', shell], {
       ...{ env: {}, user: 'alice', now: Date.now, ask: undefined },
       writeOut: (text) => (out += text),
       writeError: () => undefined,
       readInput: () => Promise.resolve(''),
     });
-    writeFileSync(join(folder, 'bash'), out);
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
+    return out;
+  }
 
   /** What bash offers for the last word. */
   function offers(...words: string[]): string[] {
@@ -141,5 +145,19 @@ describe('completion', () => {
     expect(offers('completion', 'f')).toEqual(['fish']);
     // A name is for people to know.
     expect(offers('keys', 'list', '--user', '')).toEqual(['']);
+  });
+
+  it.each(['zsh', 'fish'])('prints a script that %s reads, where there is one', async (shell) => {
+    const file = join(folder, shell);
+    writeFileSync(file, await scriptFor(shell));
+    const { error, status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
+    if (error !== undefined) expect(error).toMatchObject({ code: 'ENOENT' });
+    else expect([status, stderr]).toEqual([0, '']);
+    if (error !== undefined || shell === 'zsh') return;
+    const offered = (line: string): string =>
+      execFileSync(shell, ['-c', `source ${file}; complete -C '${line}'`], { encoding: 'utf8' });
+    expect(offered('rerank-gateway key cr')).toMatch(/^create\t/);
+    expect(offered('rerank-gateway --url http://x keys list --sta')).toMatch(/^--status\t/);
+    expect(offered('rerank-gateway completion z')).toMatch(/^zsh/);
   });
 });

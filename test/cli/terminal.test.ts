@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cut, fittingWidths, relative, wantsColour } from '../../src/cli/terminal.js';
+import { cut, fittingWidths, relative, wantsColour, wrapped } from '../../src/cli/terminal.js';
 
 const NOW = 1_800_000_000_000;
 const at = (seconds: number): string => relative(NOW / 1_000 + seconds, NOW);
@@ -8,6 +8,10 @@ describe('on a terminal', () => {
   it('a moment is told by how far away it is', () => {
     expect([-2, -80, -3 * 3_600 - 5, -86_400, -40 * 86_400, -800 * 86_400].map(at)).toEqual([
       ...['2 s ago', '1 min ago', '3 h ago', '1 day ago', '1 month ago', '2 years ago'],
+    ]);
+    // What rounds up to a whole unit is told in that.
+    expect([-3_599, -86_399, -29.9 * 86_400, -3_569].map(at)).toEqual([
+      ...['1 h ago', '1 day ago', '1 month ago', '59 min ago'],
     ]);
     expect([0, 59, 12 * 86_400].map(at)).toEqual(['now', 'in 59 s', 'in 12 days']);
   });
@@ -30,6 +34,16 @@ describe('on a terminal', () => {
     expect(fittingWidths([4, 20, 30], 40)).toEqual([4, 16, 16]);
     expect(fittingWidths([4, 20, 30, 12], 34)).toEqual([4, 12, 12]);
     expect(fittingWidths([300], 40)).toEqual([300]);
+  });
+
+  it('a text is broken between words, and a longer word where the line ends', () => {
+    const lengthOf = (text: string): number => text.length;
+
+    expect(wrapped('the key is not valid', 12, lengthOf)).toEqual(['the key is', 'not valid']);
+    expect(wrapped('short', 12, lengthOf)).toEqual(['short']);
+    expect(wrapped('at https://example.com/long', 12, lengthOf).join('')).toBe(
+      'athttps://example.com/long',
+    );
   });
 
   it('a text is cut between characters as people see them', () => {
