@@ -4,7 +4,7 @@ import { listPart } from '../client/client.js';
 import type { AlertWire } from '../shapes/alert.js';
 import { asList, type Columns } from './listing.js';
 import { onGateway, type CliIo, type Session } from './session.js';
-import { counted, table } from './text.js';
+import { counted } from './text.js';
 import { pageOf, withPage, type PageOptions } from './values.js';
 
 interface ListOptions extends PageOptions {
@@ -61,12 +61,12 @@ async function listAll({ client, list }: Session, command: Command): Promise<voi
   });
 }
 
-async function test({ client, show }: Session, command: Command): Promise<void> {
+async function test({ client, show, table }: Session, command: Command): Promise<void> {
   const [target] = command.processedArgs as [string | undefined];
   const body = target === undefined ? {} : { target };
   const results = await client.call('testAlerts', { body });
   const rows = results.map((one) => [one.target, one.error ?? 'accepted']);
-  show(results, table(['TARGET', 'ANSWER'], rows));
+  show(results, await table(['TARGET', 'ANSWER'], rows));
   const failed = results.filter(({ error }) => error !== null).length;
   if (failed > 0) throw new RefusedError(`${counted(failed, 'target')} did not take it.`);
 }

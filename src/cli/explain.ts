@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { ExplainedWire } from '../shapes/explained.js';
 import { resolveKey } from './named.js';
 import { onGateway, type CliIo, type Session } from './session.js';
-import { amount, counted, facts, table } from './text.js';
+import { amount, counted, facts } from './text.js';
 import { present } from '../core/records.js';
 
 interface Options {
@@ -43,7 +43,7 @@ async function explain(session: Session, command: Command): Promise<void> {
       document_count: documents,
     }),
   });
-  session.show(explained, describe(explained));
+  session.show(explained, await describe(session, explained));
 }
 
 function collect(text: string, before: readonly string[] = []): readonly string[] {
@@ -55,7 +55,7 @@ function count(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
-function describe(explained: ExplainedWire): string {
+async function describe(session: Session, explained: ExplainedWire): Promise<string> {
   const { asked, model, tag, documents, refusal, outgoing, cost, fallbacks } = explained;
   const price = `${cost.price} units per ${cost.per.replace('_', ' ')}`;
   const parts = [
@@ -71,11 +71,12 @@ function describe(explained: ExplainedWire): string {
       ],
       ['cost', `${amount(cost.estimated)} at ${price}; ${amount(cost.reserved)} set aside`],
     ]),
-    modelText(explained, refusal !== null),
-    ...fallbacks.map(
-      (fallback) => `Then model ${fallback.model}:\n${modelText(fallback, refusal !== null)}`,
-    ),
+    await modelText(session, explained, refusal !== null),
   ];
+  for (const fallback of fallbacks) {
+    const text = await modelText(session, fallback, refusal !== null);
+    parts.push(`Then model ${fallback.model}:\n${text}`);
+  }
   if (outgoing !== null) {
     const headers = Object.entries(outgoing.headers).map(([name, value]) => `${name}: ${value}`);
     const more = outgoing.body_bytes > Buffer.byteLength(outgoing.body) ? '…' : '';
@@ -93,7 +94,11 @@ function describe(explained: ExplainedWire): string {
 }
 
 /** The channels of a model. A request that is refused has no chance with one of them. */
-function modelText(explained: ModelWire, isRefused: boolean): string {
+async function modelText(
+  { table }: Session,
+  explained: ModelWire,
+  isRefused: boolean,
+): Promise<string> {
   const { candidates, passed_over: passedOver, more_passed_over: more } = explained;
   const rows = candidates.map(({ id, name, provider, priority, chance, upstream_model: model }) => [
     ...[String(id), name, provider, String(priority)],
@@ -101,9 +106,9 @@ function modelText(explained: ModelWire, isRefused: boolean): string {
     model,
   ]);
   const heading = ['ID', 'CHANNEL', 'PROVIDER', 'PRIORITY', 'CHANCE', 'UPSTREAM MODEL'];
-  const asked = rows.length === 0 ? 'No channel would be asked.' : table(heading, rows);
+  const asked = rows.length === 0 ? 'No channel would be asked.' : await table(heading, rows);
   const others = passedOver.map(({ id, name, message }) => [String(id), name, message]);
   if (others.length === 0) return asked;
   const rest = more === 0 ? '' : `\nand ${counted(more, 'more channel')} of other models`;
-  return `${asked}\n\n${table(['ID', 'PASSED OVER', 'WHY'], others)}${rest}`;
+  return `${asked}\n\n${await table(['ID', 'PASSED OVER', 'WHY'], others)}${rest}`;
 }

@@ -4,7 +4,7 @@ import { dollars } from '../core/quota.js';
 import { isRecord } from '../core/records.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import { UsageError } from './errors.js';
-import { coloured, cut, fittingWidths, GAP, relative } from './terminal.js';
+import { coloured, cut, fittingWidths, GAP, NARROWEST, relative, wrapped } from './terminal.js';
 import { amount, moment, table, withoutControls } from './text.js';
 import { listOf } from './values.js';
 
@@ -185,14 +185,74 @@ async function tableOf(
     rows.map((row) => row.map((cell) => text(cell, isShort)));
   if (terminal === undefined && !colour) return table(heading, texts(false), part);
   const { default: widthOf } = await import('string-width');
-  const natural = (lines: readonly (readonly string[])[]): number[] =>
-    names.map((_, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ''))));
+  const natural = (lines: Lines): number[] => naturalWidths(lines, widthOf);
   const room = terminal?.columns ?? Infinity;
   const full = [heading, ...texts(false).map((row) => row.map(withoutControls))];
   const isWide = natural(full).reduce((sum, width) => sum + width + GAP, -GAP) > room;
   const lines = isWide ? [heading, ...texts(true).map((row) => row.map(withoutControls))] : full;
   const widths = fittingWidths(natural(lines), room);
-  const drawn = lines.map((line, row) =>
+  const drawn = draw(lines, widths, { names, colour, widthOf });
+  const hidden = names.slice(widths.length);
+  if (hidden.length > 0) drawn.push(`Too wide to show: ${hidden.join(', ')}; see --fields.`);
+  const { total, offset } = part ?? { total: rows.length, offset: 0 };
+  if (total > offset + rows.length) drawn.push(`${rows.length} of ${total}; see --offset.`);
+  return drawn.join('\n');
+}
+
+/**
+ * A table of a few rows, such as the attempts of a request. On a terminal it fits, and nothing of its last column is cut: that
+ * goes on in the next line.
+ */
+export async function fitted(
+  { terminal, colour = false }: Pick<Screen, 'terminal' | 'colour'>,
+  heading: readonly string[],
+  rows: Lines,
+): Promise<string> {
+  if (terminal === undefined && !colour) return table(heading, rows);
+  const { default: widthOf } = await import('string-width');
+  const lines = [heading, ...rows.map((row) => row.map(withoutControls))];
+  const natural = naturalWidths(lines, widthOf);
+  const longest = natural.pop() ?? 0;
+  const room = terminal?.columns ?? Infinity;
+  const others = fittingWidths(
+    natural,
+    Math.max(room - GAP - Math.min(longest, LAST_COLUMN), room / 2),
+  );
+  const taken = others.reduce((sum, width) => sum + width + GAP, 0);
+  const left = Math.max(room - taken, NARROWEST);
+  const folded = lines.flatMap((line) => {
+    const cells = line.slice(0, others.length);
+    const last = wrapped(line.at(-1) ?? '', left, widthOf);
+    return last.map((part, at) => [...cells.map((cell) => (at === 0 ? cell : '')), part]);
+  });
+  const names = [...heading.slice(0, others.length), heading.at(-1) ?? ''];
+  const drawn = draw(folded, [...others, left], {
+    ...{ colour, widthOf },
+    names: names.map((name) => name.toLowerCase()),
+  });
+  const hidden = heading.slice(others.length, -1);
+  if (hidden.length > 0) drawn.push(`Too wide to show: ${hidden.join(', ')}.`);
+  return drawn.join('\n');
+}
+
+type Lines = readonly (readonly string[])[];
+
+/** What the last column of a table keeps when the others shrink. */
+const LAST_COLUMN = 30;
+
+function naturalWidths(lines: Lines, widthOf: (text: string) => number): number[] {
+  return (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ''))));
+}
+
+interface Drawing {
+  readonly names: readonly string[];
+  readonly colour: boolean;
+  readonly widthOf: (text: string) => number;
+}
+
+/** Lines of cells that are as wide as their columns; the first is the heading. */
+function draw(lines: Lines, widths: readonly number[], { names, colour, widthOf }: Drawing) {
+  return lines.map((line, row) =>
     widths
       .map((width, at) => {
         const cell = cut(line[at] ?? '', width, widthOf);
@@ -202,9 +262,4 @@ async function tableOf(
       .join(' '.repeat(GAP))
       .trimEnd(),
   );
-  const hidden = names.slice(widths.length);
-  if (hidden.length > 0) drawn.push(`Too wide to show: ${hidden.join(', ')}; see --fields.`);
-  const { total, offset } = part ?? { total: rows.length, offset: 0 };
-  if (total > offset + rows.length) drawn.push(`${rows.length} of ${total}; see --offset.`);
-  return drawn.join('\n');
 }

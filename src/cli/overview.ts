@@ -8,7 +8,7 @@ import { MAX_SERIES_DAYS } from '../shapes/stats.js';
 import { effective } from './channel-text.js';
 import { RefusedError } from './errors.js';
 import { onGateway, withoutStore, type CliIo, type Session } from './session.js';
-import { amount, counted, facts, moment, names, table } from './text.js';
+import { amount, counted, facts, moment, names } from './text.js';
 import { duration } from './values.js';
 
 const HOUR_MS = 3_600_000;
@@ -43,9 +43,11 @@ async function showOverview(session: Session, lastMs: number): Promise<void> {
   const { overview, tags, things } = await lookAt(session, lastMs);
   session.show(
     { ...overview, attention: things },
-    [facts(factsOf(overview, tags, lastMs / 1_000)), channelsOf(overview), listOf(things)].join(
-      '\n\n',
-    ),
+    [
+      facts(factsOf(overview, tags, lastMs / 1_000)),
+      await channelsOf(session, overview),
+      listOf(things),
+    ].join('\n\n'),
   );
   refuseIfAny(things);
 }
@@ -190,7 +192,7 @@ function latency(summary: Latency | undefined): string {
   return names(shown, 'unknown');
 }
 
-function channelsOf({ channels, nodes }: OverviewWire): string {
+async function channelsOf({ table }: Session, { channels, nodes }: OverviewWire): Promise<string> {
   if (channels.length === 0) return 'No channel was asked for anything in that time.';
   return table(
     ['CHANNEL', 'ATTEMPTS', 'FAILED', 'P50', 'P95', 'P99', 'IN FLIGHT', 'QUOTA'],

@@ -5,7 +5,7 @@ import type { SettingValue } from '../providers/provider.js';
 import type { DiscoveredWire, ProposedWire } from '../shapes/discovered.js';
 import { RefusedError } from './errors.js';
 import { gatewayUrl, onGateway, readSecret, type CliIo, type Session } from './session.js';
-import { counted, facts, names, table } from './text.js';
+import { counted, facts, names } from './text.js';
 import { pair } from './values.js';
 
 interface Options {
@@ -38,7 +38,7 @@ async function probe(session: Session, command: Command): Promise<void> {
   const found = await session.client.call('probeAddress', {
     body: { base_url: baseUrl, credentials, settings: valuesOf(setting), ...present({ model }) },
   });
-  session.show(found, describe(found, baseUrl));
+  session.show(found, await describe(session, found, baseUrl));
   // Scripts see it by the exit code; people have read it.
   if (found.candidates.length === 0) throw new RefusedError(found.problem?.message ?? UNKNOWN);
 }
@@ -63,7 +63,11 @@ function valuesOf(setting: Readonly<Record<string, string>>): Record<string, Set
   });
 }
 
-function describe(found: DiscoveredWire, baseUrl: string): string {
+async function describe(
+  { table }: Session,
+  found: DiscoveredWire,
+  baseUrl: string,
+): Promise<string> {
   const {
     candidates,
     channel,
@@ -92,7 +96,7 @@ function describe(found: DiscoveredWire, baseUrl: string): string {
   ]);
   return [
     told,
-    table(['PROVIDER', 'CERTAINTY', 'MODEL', 'BECAUSE'], rows),
+    await table(['PROVIDER', 'CERTAINTY', 'MODEL', 'BECAUSE'], rows),
     ...(problem === null ? [] : [problem.message]),
     ...(channel === null ? [] : [`A channel to paste:\n\n${toPaste(channel)}`]),
   ].join('\n\n');

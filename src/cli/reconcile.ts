@@ -8,7 +8,6 @@ import type { BreakdownRowWire } from '../shapes/stats.js';
 import { resolveChannel } from './named.js';
 import { RefusedError, UsageError } from './errors.js';
 import { onGateway, type CliIo, type Session } from './session.js';
-import { table } from './text.js';
 
 interface Span {
   readonly start_timestamp: number;
@@ -84,7 +83,7 @@ async function reconcile(
   const heading = names.flatMap((name) => [name, `invoice`, 'difference']);
   session.show(
     { channel: channel.name, month: prefix, tolerance, rows: compared, total },
-    table(
+    await session.table(
       [isByModel ? 'MODEL' : 'DAY', ...heading.map((title) => title.toUpperCase())],
       [...compared, total].map(({ of, counts }) => [
         of,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { wholeRequest, type RequestWire } from '../shapes/request.js';
 import { seesAll } from './accounts.js';
-import { onGateway, type CliIo } from './session.js';
-import { amount, facts, moment, table } from './text.js';
+import { onGateway, type CliIo, type Session } from './session.js';
+import { amount, facts, moment } from './text.js';
 
 /** One request: what came of it and, for those who see channels, attempt by attempt. */
 export function addRequestCommand(logs: Command, io: CliIo): void {
@@ -11,19 +11,20 @@ export function addRequestCommand(logs: Command, io: CliIo): void {
     .description('show one request by its id, admitted or refused, with every attempt')
     .argument('<request>', 'its id, as the reply has it in X-Request-Id')
     .action(
-      onGateway(io, async ({ client, show }, { args: [id = ''] }) => {
+      onGateway(io, async (session, { args: [id = ''] }) => {
+        const { client, show } = session;
         const params = { request_id: id };
         const request = wholeRequest(
           (await seesAll(client))
             ? await client.call('getRequest', { params })
             : await client.call('getOwnRequest', { params }),
         );
-        show(request, textOf(request));
+        show(request, await textOf(session, request));
       }),
     );
 }
 
-function textOf(request: RequestWire): string {
+async function textOf({ table }: Session, request: RequestWire): Promise<string> {
   const { tried } = request;
   const about = facts(
     factsOf(request).filter((fact): fact is [string, string] => fact[1] !== undefined),
@@ -38,7 +39,7 @@ function textOf(request: RequestWire): string {
     attempt.message,
   ]);
   const heading = ['CHANNEL', 'PROVIDER', 'OUTCOME', 'STATUS', 'TOOK', 'MESSAGE'];
-  return `${about}\n\n${table(heading, rows)}`;
+  return `${about}\n\n${await table(heading, rows)}`;
 }
 
 function factsOf(request: RequestWire): [string, string | undefined][] {

@@ -8,7 +8,7 @@ import { createApiClient, type ApiClient } from '../client/api-client.js';
 import type { Client } from '../client/client.js';
 import { clientOverHttp } from '../client/over-http.js';
 import { RefusedError, UsageError } from './errors.js';
-import { listing, streaming } from './listing.js';
+import { fitted, listing, streaming } from './listing.js';
 import { readLogin } from './saved-login.js';
 import { relative } from './terminal.js';
 import { moment } from './text.js';
@@ -50,6 +50,11 @@ export interface Session {
   readonly show: (json: unknown, text: string) => void;
   /** Prints a list: as a table, as JSON or as CSV. */
   readonly list: ReturnType<typeof listing>;
+  /** A table that is part of a text, and fits the terminal. */
+  readonly table: (
+    heading: readonly string[],
+    rows: readonly (readonly string[])[],
+  ) => Promise<string>;
   /** Prints rows of a list as they come. */
   readonly stream: ReturnType<typeof streaming>;
   /** A moment, in unix seconds; on a terminal also how long ago, or how soon. */
@@ -76,6 +81,7 @@ export function onGateway(
         {
           ...{ io, client, show: showing(io, options), list: listing(io, options) },
           ...{ stream: streaming(io, options), when: (seconds) => momentOn(io, seconds) },
+          table: (heading, rows) => fitted(io, heading, rows),
         },
         this,
       );

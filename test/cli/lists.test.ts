@@ -81,6 +81,22 @@ async function everyCommand(): Promise<Map<string, Command>> {
   return found;
 }
 
+it('a table within a text fits the terminal too, and nothing of its reasons is cut', async () => {
+  const [[, way]] = WAYS;
+  await run([...way(), 'channels', 'disable', 'spare', '--yes']);
+  const explain = [...way(), 'explain', 'local'];
+
+  const narrow = await run(explain, { terminal: { columns: 30 } });
+  const piped = await run(explain);
+  await run([...way(), 'channels', 'enable', 'spare']);
+
+  const [, why = ''] = /^\d+ +spare +(.*)$/m.exec(piped.out) ?? [];
+  const rows = narrow.out.slice(narrow.out.indexOf('PASSED OVER'));
+  expect(why).toMatch(/\w \w/);
+  expect(rows.replace(/\s/g, '')).toContain(why.replace(/\s/g, ''));
+  for (const line of rows.split('\n')) expect(line.length).toBeLessThanOrEqual(30);
+});
+
 it('every list has --fields and --csv', async () => {
   const without = [...(await everyCommand())]
     .filter(([, command]) => command.description().startsWith('list '))
