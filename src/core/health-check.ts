@@ -30,11 +30,12 @@ export function healthCheckMs({
 }
 
 /**
- * Names of channels that get requests between their health checks although these fail: a pause is shorter than the time between
- * two checks, and at least one of the channel's models has no other channel, so that a caller waits for the probe.
+ * Names of channels that get requests between their health checks although these fail: a pause is shorter than the time set
+ * between two checks, and at least one of the channel's models has no other channel, so that a caller waits for the probe. The
+ * provider's default is not reported.
  */
 export function rarelyChecked(
-  channels: readonly Pick<Channel, 'name' | 'models' | 'provider' | 'healthCheckS'>[],
+  channels: readonly Pick<Channel, 'name' | 'models' | 'healthCheckS'>[],
   pauseMs: number,
 ): string[] {
   const counts = new Map<string, number>();
@@ -42,7 +43,7 @@ export function rarelyChecked(
     for (const model of Object.keys(models)) counts.set(model, (counts.get(model) ?? 0) + 1);
   }
   return channels
-    .filter((channel) => healthCheckMs(channel) > pauseMs)
+    .filter(({ healthCheckS = 0 }) => healthCheckS * 1_000 > pauseMs)
     .filter(({ models }) => Object.keys(models).some((model) => counts.get(model) === 1))
     .map(({ name }) => name);
 }

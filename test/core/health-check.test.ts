@@ -23,7 +23,7 @@ describe('the time between health checks', () => {
 
 describe('channels that are rarely checked', () => {
   const channel = (name: string, healthCheckS: number | undefined, ...models: string[]) => ({
-    ...{ name, healthCheckS, provider: 'cohere' },
+    ...{ name, healthCheckS },
     models: Object.fromEntries(models.map((model) => [model, model])),
   });
 
@@ -40,14 +40,13 @@ describe('channels that are rarely checked', () => {
     expect(rarelyChecked(channels, 5_000)).toEqual(['alone', 'partly alone']);
   });
 
-  it('include those that are checked because their server is one of our own', () => {
+  it('do not include those whose provider has a time of its own', () => {
     const channels = [
       { ...channel('by default', undefined, 'a'), provider: 'tei' },
-      { ...channel('not at all', 0, 'b'), provider: 'tei' },
+      { ...channel('as set', 60, 'b'), provider: 'tei' },
     ];
 
-    expect(rarelyChecked(channels, 5_000)).toEqual(['by default']);
-    expect(rarelyChecked(channels, 60_000)).toEqual([]);
+    expect(rarelyChecked(channels, 5_000)).toEqual(['as set']);
   });
 });
 
