@@ -68,6 +68,21 @@ describe('the management API', () => {
     expect(self.status).toBe(200);
   }, 30_000);
 
+  it('answers an admin whatever another admin holds at the same address', async () => {
+    const [one, other] = [
+      await createAccount(gateway.store, { role: 100 }),
+      await createAccount(gateway.store, { role: 100 }),
+    ];
+    const login = [`Authorization: Bearer ${one.token}`, 'Content-Length: 20'];
+    const held = Array.from({ length: 60 }, () => begin('POST /api/token', login, '{'));
+    await eventually('one of them is refused', () =>
+      Promise.resolve(held.some(({ answer }) => answer().startsWith('HTTP/1.1 503'))),
+    );
+
+    const { token } = other;
+    expect((await callApi(gateway.url, 'GET', '/api/user/self', { token })).status).toBe(200);
+  }, 30_000);
+
   it('gives one address no more than a part, and a body no more than seconds', async () => {
     const held = Array.from({ length: 120 }, () => login('10.0.0.1'));
     await eventually('one is refused', () =>
