@@ -1,3 +1,4 @@
+import type { Config } from '../config/values.js';
 import type { OutgoingEvent } from '../core/delivery.js';
 import type { Background } from '../gateway/background.js';
 import { listAudit } from '../management/audit-log.js';
@@ -26,12 +27,33 @@ const PAGE = 500;
 /** Entries are numbered in the order of their coming; the clocks of nodes may differ by so much. */
 const SKEW_MS = 300_000;
 
+/** Sends the audit log for as long as a target takes it; to be told when the targets have changed. */
+export interface AuditFollower {
+  update(): void;
+  stop(): void;
+}
+
+export function followAudit({ alerts }: Pick<Config, 'alerts'>, deps: StreamDeps): AuditFollower {
+  let stopStream: (() => void) | undefined;
+  const stop = (): void => {
+    stopStream?.();
+    stopStream = undefined;
+  };
+  const update = (): void => {
+    if (alerts.targets.some(({ kinds }) => kinds.includes('audit')))
+      stopStream ??= streamAudit(deps);
+    else stop();
+  };
+  update();
+  return { update, stop };
+}
+
 /**
  * Sends the audit log as it grows, with what commands on the store have done. One node at a time does it; the place that it has
  * reached is kept a round late, so that nothing is left out if the node dies. What was there at the first start is not sent.
  * Returns how to stop.
  */
-export function streamAudit(deps: StreamDeps): () => void {
+function streamAudit(deps: StreamDeps): () => void {
   const { store, now, run } = deps;
   let handedOver: Reached = { id: 0, atMs: 0 };
   const round = async (): Promise<void> => {
