@@ -1,34 +1,29 @@
+import type { Owned, OwnedRecords, OwnedSpec } from './owned-records.js';
 import { flag, number, recordOf, text } from './records.js';
 
 /** An input of the playground that somebody keeps. */
-export interface Example {
-  readonly id: number;
-  readonly userId: number;
+export interface Example extends Owned {
   readonly name: string;
-  /** Whether everybody sees it. */
-  readonly shared: boolean;
-  readonly createdTime: number;
 }
 
-export type NewExample = Omit<Example, 'id' | 'createdTime'> & { readonly content: string };
-
 /** An example as it is kept. */
-export interface StoredExample extends Example {
+interface StoredExample extends Example {
   readonly content: string;
 }
 
-export const EXAMPLES = recordOf<StoredExample>('examples', {
-  id: number(),
-  userId: number('user'),
-  name: text('name'),
-  shared: flag('shared'),
-  createdTime: number('created'),
-  content: text('content'),
-});
+export type NewExample = Omit<StoredExample, 'id' | 'createdTime'>;
 
-export function exampleOf({ content: _, ...example }: StoredExample): Example {
-  return example;
-}
+export const EXAMPLES: OwnedSpec<StoredExample> = {
+  ...recordOf<StoredExample>('examples', {
+    id: number(),
+    userId: number('user'),
+    name: text('name'),
+    shared: flag('shared'),
+    createdTime: number('created'),
+    content: text('content'),
+  }),
+  unlisted: ['content'],
+};
 
 export interface ExampleStore {
   /** Keeps one more; `too_many` if the account already has `most` of them. */
@@ -39,4 +34,23 @@ export interface ExampleStore {
     id: number,
   ): Promise<{ readonly example: Example; readonly content: string } | undefined>;
   deleteExample(id: number): Promise<boolean>;
+}
+
+export function exampleStore(examples: OwnedRecords<StoredExample>): ExampleStore {
+  return {
+    async addExample(example, most, nowMs) {
+      const added = await examples.add(example, most, nowMs);
+      return added === 'too_many' ? added : exampleOf(added);
+    },
+    listExamples: async (userId) => (await examples.list(userId)).map(exampleOf),
+    async getExample(id) {
+      const stored = await examples.get(id);
+      return stored && { example: exampleOf(stored), content: stored.content };
+    },
+    deleteExample: (id) => examples.delete(id),
+  };
+}
+
+function exampleOf({ content: _, ...example }: StoredExample): Example {
+  return example;
 }

@@ -1,3 +1,5 @@
+import { OWNED_TABLES } from './owned.js';
+
 /**
  * What moves between stores, in the order in which it is written: whoever owns something comes before it, and balances come
  * before the logs. Not moved is what ends by itself: reservations, limits of rate, one-time codes, cached replies, nodes.
@@ -12,7 +14,7 @@ export const MOVED_TABLES = [
   'channels',
   'tag_switches',
   'price_lists',
-  'examples',
+  ...OWNED_TABLES,
   'stats_since',
   'stats',
   'audit_log',

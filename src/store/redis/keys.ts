@@ -74,8 +74,8 @@ export interface Keys {
   readonly prices: string;
   /** Hash of the secrets that gateways share, by name. */
   readonly secrets: string;
-  /** Common part of the playground's examples: `:<id>`, `:of:<user>`, `:shared`, `:seq`. */
-  readonly examples: string;
+  /** Common part of one kind of record that belongs to accounts: `:<id>`, `:of:<user>`, `:shared`, `:seq`. */
+  owned(table: string): string;
   limit(name: string): string;
   /** Hash of what nodes have taken of a limited resource: `window`, `current`, `previous`. */
   share(name: string): string;
@@ -129,7 +129,7 @@ export function createKeys(prefix: string): Keys {
     stats: `${prefix}{stats}`,
     prices: `${prefix}prices`,
     secrets: `${prefix}secrets`,
-    examples: `${prefix}{examples}`,
+    owned: (table) => `${prefix}{${table}}`,
     share: (name) => `${prefix}h:${name}`,
     places: (name) => `${prefix}p:${name}`,
     limit: (name) => `${prefix}l:${name}`,

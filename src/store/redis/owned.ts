@@ -1,73 +1,89 @@
-import { exampleOf, EXAMPLES, type StoredExample } from '../examples.js';
-import type { Example, ExampleStore } from '../store.js';
+import { OWNED_TABLES } from '../owned.js';
+import type { Owned, OwnedRecords, OwnedSpec } from '../owned-records.js';
 import { change, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { numberOf } from './scripts.js';
 
-/** All of them are in one slot: a hash for each, a set of ids for each account, and one of those that are shared. */
-export function openExamples(connection: Connection, keys: Keys): ExampleStore {
+/** Records that belong to an account, all in one slot: a hash for each, a set of ids for each account, and one of those that are shared. */
+export function openOwned<T extends Owned>(
+  connection: Connection,
+  keys: Keys,
+  spec: OwnedSpec<T>,
+): OwnedRecords<T> {
   const { client, answer } = connection;
-  const recordKey = (id: number | string): string => `${keys.examples}:${id}`;
-  const ownKey = (userId: number): string => `${keys.examples}:of:${userId}`;
-  const sharedKey = `${keys.examples}:shared`;
+  const at = keys.owned(spec.table);
+  const listed = spec.fields.filter((name) => !spec.unlisted.includes(name));
 
-  const listed = EXAMPLES.fields.filter((name) => name !== 'content');
-
-  async function read(id: number, fields = EXAMPLES.fields): Promise<StoredExample | undefined> {
-    const texts = await answer(client.hmget(recordKey(id), ...fields));
-    const found = texts.flatMap((text, at) => (text === null ? [] : [[fields[at] ?? '', text]]));
-    return found.length === 0
-      ? undefined
-      : EXAMPLES.fromFields(Object.fromEntries(found) as Record<string, string>, { id });
+  async function read(id: number, fields = spec.fields): Promise<T | undefined> {
+    const texts = await answer(client.hmget(`${at}:${id}`, ...fields));
+    const found = texts.flatMap((text, place) => (text === null ? [] : [[fields[place], text]]));
+    if (found.length === 0) return undefined;
+    // The id is in the key.
+    return spec.fromFields(
+      Object.fromEntries(found) as Record<string, string>,
+      { id } as Partial<T>,
+    );
   }
 
   return {
-    async addExample(example, most, nowMs) {
-      const id = await answer(client.incr(`${keys.examples}:seq`));
-      const stored = { ...example, id, createdTime: Math.floor(nowMs / 1000) };
-      const own = ownKey(example.userId);
-      return change<Example | 'too_many'>(connection, [['SCARD', own]], nowMs, ([count]) => {
+    async add(record, most, nowMs) {
+      const id = await answer(client.incr(`${at}:seq`));
+      // With these two, nothing is missing.
+      const stored = { ...record, id, createdTime: Math.floor(nowMs / 1000) } as unknown as T;
+      const own = `${at}:of:${record.userId}`;
+      return change<T | 'too_many'>(connection, [['SCARD', own]], nowMs, ([count]) => {
         if (numberOf(count) >= most) return { result: 'too_many' };
         const writes: Step[] = [
-          ['HSET', recordKey(id), ...EXAMPLES.toFields(stored)],
+          ['HSET', `${at}:${id}`, ...spec.toFields(stored)],
           ['SADD', own, id],
-          ...(example.shared ? [['SADD', sharedKey, id] as const] : []),
+          ...(record.shared ? [['SADD', `${at}:shared`, id] as const] : []),
         ];
-        return { result: exampleOf(stored), writes };
+        return { result: stored, writes };
       });
     },
 
-    async listExamples(userId) {
-      const ids = await answer(client.sunion(ownKey(userId), sharedKey));
+    async list(userId) {
+      const ids = await answer(client.sunion(`${at}:of:${userId}`, `${at}:shared`));
       const found = await Promise.all(ids.map((id) => read(Number(id), listed)));
-      return found
-        .flatMap((stored) => (stored === undefined ? [] : [exampleOf(stored)]))
-        .sort((one, other) => other.id - one.id);
+      return found.filter((stored) => stored !== undefined).sort((one, other) => other.id - one.id);
     },
 
-    async getExample(id) {
-      const stored = await read(id);
-      return stored && { example: exampleOf(stored), content: stored.content };
-    },
+    get: (id) => read(id),
 
-    async deleteExample(id) {
-      const example = await read(id, listed);
-      if (example === undefined) return false;
-      const record = recordKey(id);
-      return change(connection, [['EXISTS', record]], 0, ([found]) => ({
+    async delete(id) {
+      const record = await read(id, listed);
+      if (record === undefined) return false;
+      return change(connection, [['EXISTS', `${at}:${id}`]], 0, ([found]) => ({
         result: found === 1,
-        writes: exampleRemoval(keys, example.userId, id),
+        writes: removal(at, record.userId, id),
       }));
     },
   };
 }
 
-/** The writes that remove an example of an account. */
-export function exampleRemoval({ examples }: Keys, userId: number, id: number | string): Step[] {
+/** The writes that remove a record of an account. */
+function removal(at: string, userId: number, id: number | string): Step[] {
   return [
-    ['SREM', `${examples}:of:${userId}`, id],
-    ['SREM', `${examples}:shared`, id],
-    ['DEL', `${examples}:${id}`],
+    ['SREM', `${at}:of:${userId}`, id],
+    ['SREM', `${at}:shared`, id],
+    ['DEL', `${at}:${id}`],
   ];
+}
+
+/** Removes all that belongs to an account. */
+export async function removeOwned(
+  connection: Connection,
+  keys: Keys,
+  userId: number,
+): Promise<void> {
+  const { client, answer } = connection;
+  for (const table of OWNED_TABLES) {
+    const at = keys.owned(table);
+    const ids = await answer(client.smembers(`${at}:of:${userId}`));
+    await change(connection, [], 0, () => ({
+      result: undefined,
+      writes: ids.flatMap((id) => removal(at, userId, id)),
+    }));
+  }
 }

@@ -1,5 +1,6 @@
 import type { Store } from '../store.js';
 import { channelStore } from '../channel-store.js';
+import { ownedStores } from '../owned.js';
 import type { Vault } from '../vault.js';
 import { openAccounts } from './accounts.js';
 import { openAdmission } from './admission.js';
@@ -9,7 +10,7 @@ import { connectRedis } from './connection.js';
 import { createKeys } from './keys.js';
 import { openDeliveries } from './deliveries.js';
 import { openDuties } from './duties.js';
-import { openExamples } from './examples.js';
+import { openOwned } from './owned.js';
 import { openIdentities } from './identities.js';
 import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
@@ -74,7 +75,7 @@ export async function openRedisStore({
     ...openNodes(connection, keys),
     ...openDeliveries(connection, keys),
     ...openDuties(connection, keys),
-    ...openExamples(connection, keys),
+    ...ownedStores((spec) => openOwned(connection, keys, spec)),
     ...openIdentities(connection, keys),
     ...openReplies(connection, keys),
     ...openStats(connection, keys),

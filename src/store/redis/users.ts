@@ -13,7 +13,7 @@ import type {
 } from '../store.js';
 import { change, fieldsOf, type Step } from './change.js';
 import type { Connection } from './connection.js';
-import { exampleRemoval } from './examples.js';
+import { removeOwned } from './owned.js';
 import type { Keys } from './keys.js';
 import { comparing } from '../page.js';
 import { newStoredUser, USER_ORDERS, userOf, USERS } from '../users.js';
@@ -234,11 +234,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       do removed = await removeRecords(id);
       while (removed === 'again');
       if (removed === undefined) return false;
-      const examples = await answer(client.smembers(`${keys.examples}:of:${id}`));
-      await change(connection, [], 0, () => ({
-        result: undefined,
-        writes: examples.flatMap((example) => exampleRemoval(keys, id, example)),
-      }));
+      await removeOwned(connection, keys, id);
       // The first step has removed the account; the rest clears keys that now lead nowhere.
       for (const { tokenId, keyHash } of removed.tokens) {
         if (keyHash !== null) await answer(client.del(keys.keyHash(textOf(keyHash))));

@@ -13,25 +13,6 @@ import { openCredentials, type Vault } from '../vault.js';
 import { versionAfter } from '../version.js';
 import type { Database, SqlValue } from './database.js';
 
-/** The columns that order each table, and by which a row replaces another. */
-const KEYS: Readonly<Record<Exclude<MovedTable, 'sequences'>, readonly string[]>> = {
-  secrets: ['name'],
-  users: ['id'],
-  tokens: ['id'],
-  sessions: ['id_hash'],
-  identities: ['name_hash'],
-  codes: ['id'],
-  channels: ['id'],
-  tag_switches: ['tag'],
-  price_lists: ['id'],
-  examples: ['id'],
-  stats_since: ['only_row'],
-  stats: ['rollup', 'at_ms', 'owner', 'row'],
-  audit_log: ['id'],
-  refused_log: ['id'],
-  usage_log: ['id'],
-};
-
 /** Columns that follow from others, or are about requests in flight. */
 const DERIVED: Partial<Record<MovedTable, (row: MovedRow) => MovedRow>> = {
   users: USERS.derived,
@@ -55,6 +36,9 @@ export function openMoving(database: Database, vault: Vault): MovingStore {
   const column = database.prepare<{ readonly name: string }>(
     'SELECT name FROM pragma_table_info(?)',
   );
+  const key = database.prepare<{ readonly name: string }>(
+    'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk',
+  );
   const version = database.prepare<{ readonly version: number }>(
     'SELECT version FROM channels_version',
   );
@@ -73,9 +57,11 @@ export function openMoving(database: Database, vault: Vault): MovingStore {
     'INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)',
   );
 
-  function page(table: keyof typeof KEYS, last: MovedRow | undefined): readonly MovedRow[] {
-    const keys = KEYS[table].join(', ');
-    const after = KEYS[table].map((key) => last?.[key] ?? null);
+  /** The next rows in the order of their key, by which a row also replaces another. */
+  function page(table: string, last: MovedRow | undefined): readonly MovedRow[] {
+    const names = key.all(table).map(({ name }) => name);
+    const keys = names.join(', ');
+    const after = names.map((name) => last?.[name] ?? null);
     const where =
       last === undefined ? '' : `WHERE (${keys}) > (${after.map(() => '?').join(', ')})`;
     return database
@@ -107,7 +93,7 @@ export function openMoving(database: Database, vault: Vault): MovingStore {
     };
   }
 
-  function put(table: keyof typeof KEYS, row: MovedRow, known: readonly string[]): void {
+  function put(table: MovedTable, row: MovedRow, known: readonly string[]): void {
     const sealed =
       table === 'channels'
         ? { credentials: vault.seal(credentialsIn(row.credentials)) ?? null }

@@ -1,39 +1,34 @@
-import { exampleOf, EXAMPLES } from '../examples.js';
-import type { ExampleStore } from '../store.js';
+import type { Owned, OwnedRecords, OwnedSpec } from '../owned-records.js';
 import type { Database } from './database.js';
 import { finder, insertInto } from './rows.js';
 
-export function openExamples(database: Database): ExampleStore {
-  const columns = EXAMPLES.columns.filter((name) => name !== 'content').join(', ');
+/** Records that belong to an account, a table for each kind. */
+export function openOwned<T extends Owned>(
+  database: Database,
+  spec: OwnedSpec<T>,
+): OwnedRecords<T> {
+  const { table } = spec;
+  const columns = spec.columns.filter((name) => !spec.unlisted.includes(name)).join(', ');
   const count = database.prepare<{ readonly count: number }>(
-    'SELECT COUNT(*) AS count FROM examples WHERE user_id = ?',
+    `SELECT COUNT(*) AS count FROM ${table} WHERE user_id = ?`,
   );
   const visible = database.prepare<object>(
-    `SELECT ${columns} FROM examples WHERE user_id = ? OR shared = 1 ORDER BY id DESC`,
+    `SELECT ${columns} FROM ${table} WHERE user_id = ? OR shared = 1 ORDER BY id DESC`,
   );
-  const byId = finder(database, EXAMPLES, 'id');
-  const remove = database.prepare<never>('DELETE FROM examples WHERE id = ?');
+  const byId = finder(database, spec, 'id');
+  const remove = database.prepare<never>(`DELETE FROM ${table} WHERE id = ?`);
 
   return {
-    addExample: (example, most, nowMs) =>
+    add: (record, most, nowMs) =>
       database.write(() => {
-        if ((count.get(example.userId)?.count ?? 0) >= most) return 'too_many';
-        const stored = { ...example, createdTime: Math.floor(nowMs / 1000) };
-        return exampleOf({
-          ...stored,
-          id: insertInto(database, 'examples', EXAMPLES.toRow(stored)),
-        });
+        if ((count.get(record.userId)?.count ?? 0) >= most) return 'too_many';
+        // All but the id, which the database gives.
+        const stored = { ...record, createdTime: Math.floor(nowMs / 1000) } as unknown as T;
+        return { ...stored, id: insertInto(database, table, spec.toRow(stored)) };
       }),
 
-    listExamples: (userId) =>
-      database.read(() => visible.all(userId).map((row) => exampleOf(EXAMPLES.fromRow(row)))),
-
-    getExample: (id) =>
-      database.read(() => {
-        const stored = byId(id);
-        return stored && { example: exampleOf(stored), content: stored.content };
-      }),
-
-    deleteExample: (id) => database.write(() => remove.run(id) > 0),
+    list: (userId) => database.read(() => visible.all(userId).map(spec.fromRow)),
+    get: (id) => database.read(() => byId(id)),
+    delete: (id) => database.write(() => remove.run(id) > 0),
   };
 }

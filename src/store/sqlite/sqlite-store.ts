@@ -1,5 +1,6 @@
 import type { Store } from '../store.js';
 import { channelStore } from '../channel-store.js';
+import { ownedStores } from '../owned.js';
 import type { Vault } from '../vault.js';
 import { openAccounts } from './accounts.js';
 import { openAdmission } from './admission.js';
@@ -7,7 +8,7 @@ import { openChannels } from './channels.js';
 import { openDeliveries } from './deliveries.js';
 import { openEncryption } from './encryption.js';
 import { openDuties } from './duties.js';
-import { openExamples } from './examples.js';
+import { openOwned } from './owned.js';
 import { openIdentities } from './identities.js';
 import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
@@ -66,7 +67,7 @@ export function openSqliteStore({
     ...openNodes(database),
     ...openDeliveries(database),
     ...openDuties(database),
-    ...openExamples(database),
+    ...ownedStores((spec) => openOwned(database, spec)),
     ...openIdentities(database),
     ...openReplies(database),
     ...openStats(database),

@@ -15,6 +15,7 @@ import { newStoredUser, userOf, USERS, type StoredUser } from '../users.js';
 import { changedBalance } from './balance.js';
 import type { Database } from './database.js';
 import { Filter, orderSql, selectPage } from './page.js';
+import { OWNED_TABLES } from '../owned.js';
 import type { Reservations } from './reservations.js';
 import { finder, insertInto, updateOf } from './rows.js';
 
@@ -34,16 +35,8 @@ export function openUsers(database: Database, reservations: Reservations): UserS
   const byEmail = finder(database, USERS, 'email_key');
   const remove = database.prepare<never>('DELETE FROM users WHERE id = ?');
   const removeWhatBelongs = [
-    ...[
-      'tokens',
-      'reservations',
-      'sessions',
-      'one_time_codes',
-      'known_places',
-      'address_codes',
-      'examples',
-      'identities',
-    ],
+    ...['tokens', 'reservations', 'sessions', 'one_time_codes', 'known_places', 'address_codes'],
+    ...['identities', ...OWNED_TABLES],
   ].map((table) => database.prepare<never>(`DELETE FROM ${table} WHERE user_id = ?`));
 
   /** Reads a user again after giving back their expired reservations. */

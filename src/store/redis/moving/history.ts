@@ -1,5 +1,7 @@
+import { mapValues } from '../../../core/records.js';
 import { bucketsIn, ROLLUPS, stepOf, type RollupName } from '../../../core/rollups.js';
 import { inParts } from '../../moved-rows.js';
+import { OWNED } from '../../owned.js';
 import type { MovedRow } from '../../moving.js';
 import { auditOf, NUMBER_DIGITS, refusedOf, usageOf } from '../logs.js';
 import { memberOf, rowOf, type Moved, type Mover } from './rows.js';
@@ -128,7 +130,7 @@ export function movedHistory({
     audit_log: `${keys.log('audit')}:seq`,
     channels: keys.channelSequence,
     codes: `${keys.codes}:seq`,
-    examples: `${keys.examples}:seq`,
+    ...mapValues(OWNED, ({ table }) => `${keys.owned(table)}:seq`),
     refused_log: `${keys.log('refused')}:seq`,
     tokens: keys.tokenSequence,
     usage_log: `${keys.log('usage')}:seq`,

@@ -1,4 +1,5 @@
-import { EXAMPLES } from '../../examples.js';
+import { mapValues } from '../../../core/records.js';
+import { OWNED, type OwnedTable } from '../../owned.js';
 import { credentialsIn, credentialsText, inParts, lockedChannel } from '../../moved-rows.js';
 import { IMPORT_STATE, type MovedRow } from '../../moving.js';
 import { openCredentials, type Vault } from '../../vault.js';
@@ -13,9 +14,9 @@ import {
 } from '../../channel-records.js';
 import { fieldsFrom, memberOf, rowOf, type Moved, type Mover } from './rows.js';
 
-type SettingTable = 'secrets' | 'channels' | 'tag_switches' | 'price_lists' | 'examples';
+type SettingTable = 'secrets' | 'channels' | 'tag_switches' | 'price_lists' | OwnedTable;
 
-/** What people set up: channels, switches, prices, examples; and the secrets that gateways share. */
+/** What people set up: channels, switches, prices, what belongs to accounts; and the secrets that gateways share. */
 export function movedSettings({
   connection,
   keys,
@@ -96,28 +97,35 @@ export function movedSettings({
       each(rows, ({ name, value }) => [client.hset(keys.secrets, String(name), String(value))]),
   };
 
-  const examples: Moved = {
-    async *rows() {
-      const last = Number((await answer(client.get(`${keys.examples}:seq`))) ?? 0);
-      for (const ids of inParts(Array.from({ length: last }, (_, index) => index + 1))) {
-        const found = await Promise.all(
-          ids.map(async (id) => {
-            const row = await hashAt(`${keys.examples}:${id}`, EXAMPLES);
-            return row && { id, ...row };
-          }),
-        );
-        yield found.filter((row) => row !== undefined);
-      }
-    },
-    put: (rows) =>
-      each(rows, (row) => [
-        client.hset(`${keys.examples}:${row.id}`, ...fieldsFrom(EXAMPLES, row)),
-        client.sadd(`${keys.examples}:of:${row.user_id}`, `${row.id}`),
-        ...(row.shared === 1 ? [client.sadd(`${keys.examples}:shared`, `${row.id}`)] : []),
-      ]),
+  const owned = (spec: (typeof OWNED)[OwnedTable]): Moved => {
+    const at = keys.owned(spec.table);
+    return {
+      async *rows() {
+        const last = Number((await answer(client.get(`${at}:seq`))) ?? 0);
+        for (const ids of inParts(Array.from({ length: last }, (_, index) => index + 1))) {
+          const found = await Promise.all(
+            ids.map(async (id) => {
+              const row = await hashAt(`${at}:${id}`, spec);
+              return row && { id, ...row };
+            }),
+          );
+          yield found.filter((row) => row !== undefined);
+        }
+      },
+      put: (rows) =>
+        each(rows, (row) => [
+          client.hset(`${at}:${row.id}`, ...fieldsFrom(spec, row)),
+          client.sadd(`${at}:of:${row.user_id}`, `${row.id}`),
+          ...(row.shared === 1 ? [client.sadd(`${at}:shared`, `${row.id}`)] : []),
+        ]),
+    };
   };
 
-  return { secrets, channels, tag_switches: switches, price_lists: prices, examples };
+  return {
+    ...{ secrets, channels, tag_switches: switches, price_lists: prices },
+    // By the same names.
+    ...(mapValues(OWNED, owned) as Readonly<Record<OwnedTable, Moved>>),
+  };
 }
 
 function channelRow(vault: Vault, id: number, stored: StoredChannel): MovedRow {
