@@ -86,7 +86,7 @@ async function converter(): Promise<Convert> {
 
 /**
  * Corrects what joi-to-json gets wrong: objects with arbitrary names, such as models, get their pattern as if it were a
- * member; values of an enumeration get every type; and null beside alternatives excludes them all.
+ * member; values of an enumeration, and those of any type, get every type; and null beside alternatives excludes them all.
  */
 function withMaps(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withMaps);
@@ -99,7 +99,9 @@ function withMaps(schema: unknown): unknown {
     const { type, anyOf, ...rest } = schema;
     return { ...rest, anyOf: [...anyOf.map(withMaps), { type }] };
   }
-  const entries: [string, unknown][] = Object.entries(schema);
+  const entries: [string, unknown][] = Object.entries(schema).filter(
+    ([name, value]) => name !== 'type' || !isAny(value),
+  );
   const [, patterns] = entries.find(([name]) => name === 'patternProperties') ?? [];
   if (typeof patterns !== 'object' || patterns === null) {
     return Object.fromEntries(entries.map(([name, value]) => [name, withMaps(value)]));
@@ -107,6 +109,11 @@ function withMaps(schema: unknown): unknown {
   const [values] = Object.values<unknown>({ ...patterns });
   const kept = entries.filter(([name]) => name !== 'patternProperties' && name !== 'properties');
   return { ...Object.fromEntries(kept), additionalProperties: withMaps(values) };
+}
+
+/** Whether it has all types: left out, it says the same, and a generator wants no items of the array among them. */
+function isAny(type: unknown): boolean {
+  return Array.isArray(type) && type.includes('array') && type.includes('object');
 }
 
 function describe(operation: Operation, convert: Convert): ApiOperation {

@@ -2,11 +2,19 @@
 
 import sys
 
+from generated_client.api.logs import list_audit
+from generated_client.api.playground import rank_for_comparison
 from generated_client.api.rerank import rerank
 from generated_client.api.sessions import login
 from generated_client.api.tokens import create_token, list_tokens
 from generated_client.client import AuthenticatedClient, Client
-from generated_client.models import CreateTokenBody, Failure, LoginBody, RerankBody
+from generated_client.models import (
+    CreateTokenBody,
+    Failure,
+    LoginBody,
+    RankForComparisonBody,
+    RerankBody,
+)
 
 DOCUMENTS = [
     "Mercury has no moons at all.",
@@ -27,6 +35,15 @@ assert "generated" in [token.name for token in listed.data.items], listed
 
 refused = list_tokens.sync(client=Client(base_url=url))
 assert isinstance(refused, Failure) and refused.code == "unauthorized", refused
+
+written = list_audit.sync(client=root, page_size=5)
+assert ("token.create", "root") in [(entry.action, entry.actor) for entry in written.data.items], written
+
+compared = rank_for_comparison.sync(
+    client=root,
+    body=RankForComparisonBody(model="local", query="Which planet has moons?", documents=DOCUMENTS),
+)
+assert compared.data.results[0].index == 2, compared
 
 caller = AuthenticatedClient(base_url=url, token=made.data.key)
 asked = RerankBody(
