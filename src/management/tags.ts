@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.js';
 import type { ChannelSnapshot } from '../store/store.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { changesOf } from './changes.js';
-import { channelState, switchesOf } from './channel-views.js';
+import { channelState, switchesOf, type Because } from './channel-views.js';
 import { editChannels, type ChannelsWrite } from './channels.js';
 import type { SharedEdit } from './channel-edits.js';
 import { checkName, invalid } from './fields.js';
@@ -19,6 +19,8 @@ interface TaggedChannel {
   readonly name: string;
   /** Whether it takes traffic. */
   readonly live: boolean;
+  /** Why it takes none. */
+  readonly because: Because | null;
 }
 
 interface CoveredChannel extends TaggedChannel {
@@ -179,5 +181,6 @@ function taggedChannel(
   locked: ReadonlySet<number>,
 ): TaggedChannel {
   const { id, name } = channel;
-  return { id, name, live: channelState(channel, switches, locked).live };
+  const state = channelState(channel, switches, locked);
+  return { id, name, live: state.live, because: state.live ? null : state.because };
 }

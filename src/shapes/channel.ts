@@ -92,6 +92,7 @@ const REASONS = [
   ...(['disabled', 'auto_disabled', 'tag_disabled', 'credentials_locked', 'unusable'] as const),
 ] as const;
 export const BECAUSE = choice(...REASONS);
+export const WHY_NOT_LIVE = nullable(BECAUSE).description('Why it takes none.');
 
 const TIME = nullable(Joi.number().integer());
 
@@ -112,7 +113,7 @@ const PAUSE = shape({
 /** Whether a channel takes traffic, all things considered; kept apart from what can be sent back to change it. */
 const EFFECTIVE = shape({
   live: Joi.boolean().description('Whether it takes traffic.'),
-  because: nullable(BECAUSE).description('Why it takes none.'),
+  because: WHY_NOT_LIVE,
   reason: nullable(Joi.string()).description('The same in words, where available.'),
   since: TIME.description('When it was disabled automatically, in unix seconds.'),
   next_try: TIME.description('When it is tried again after that, in unix seconds.'),

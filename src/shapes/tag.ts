@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import type { TagView, TagWrite } from '../management/tags.js';
+import { WHY_NOT_LIVE } from './channel.js';
 import { COUNT } from './counts.js';
 import { ID } from './lists.js';
 import { arrayOf, extended, nullable, shape, wireOf, type Of } from './shape.js';
@@ -8,6 +9,7 @@ const TAGGED = shape({
   id: ID,
   name: Joi.string(),
   live: Joi.boolean().description('Whether it takes traffic.'),
+  because: WHY_NOT_LIVE,
 });
 
 /** A tag on the wire, with its switch and the channels that carry it. */

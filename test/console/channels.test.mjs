@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { faultsOf, startConsole } from './support.mjs';
+import { faultsOf, startConsole, until } from './support.mjs';
 import { startTei } from './tei.mjs';
 
 let console_;
@@ -201,6 +203,36 @@ test('each row shows what its channel did in the last hour', async () => {
   for (let request = 0; request < 3; request += 1) await console_.rerank(key, 'rerank-2.5');
   await page.getByRole('row', { name: /voyage-eu .*3 p95/ }).waitFor();
   assert.deepEqual(await faultsOf(page, 'channels with traffic'), []);
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('a channel that the gateway took out has one word and one colour on all pages', async (t) => {
+  const refusing = createServer((req, res) => {
+    res.writeHead(401).end('{"message":"invalid api token"}');
+  });
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => refusing.close());
+  const { context, page, said } = await console_.open('channels');
+  const { id } = await console_.api(context, 'POST', '/api/channel', {
+    ...{ name: 'locked out', provider: 'jina', api_key: 'wrong', tag: 'abroad' },
+    ...{ models: ['theirs'], base_url: `http://127.0.0.1:${refusing.address().port}` },
+  });
+  const key = await console_.makeKey(context);
+  await until('it is taken out', async () => {
+    await console_.rerank(key, 'theirs');
+    const { effective } = await console_.api(context, 'GET', `/api/channel/${id}`);
+    return effective.because === 'auto_disabled';
+  });
+  const stateOn = async (address) => {
+    await page.goto(`${console_.url}/console/${address}`);
+    const state = page.locator('.state', { hasText: 'taken out by the gateway' }).first();
+    await state.waitFor();
+    return state.locator('.sign').getAttribute('class');
+  };
+
+  const onChannels = await stateOn('channels');
+  assert.equal(await stateOn('tags/abroad'), onChannels);
   assert.deepEqual(said, []);
   await context.close();
 });

@@ -77,7 +77,9 @@ describe('switching a tag', () => {
       tag: 'us',
       disabled: true,
       reason: 'slow',
-      channels: [{ id: ids[2], name: 'three', live: false, was_live: true }],
+      channels: [
+        { id: ids[2], name: 'three', live: false, because: 'tag_disabled', was_live: true },
+      ],
       channel_count: 1,
       was_live_count: 1,
       live_count: 0,

@@ -4,6 +4,7 @@ import { call, type ReplyOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
 import { dependsOn, type Dependence } from '../../core/depends.js';
 import { someOf } from '../lib/format.js';
+import { signOfChannel } from '../lib/verdict.js';
 import { Button, Link } from '../parts/buttons.js';
 import { ConfirmWrite, WriteFailed } from '../parts/confirm-write.js';
 import { Consequence } from '../parts/consequence.js';
@@ -156,10 +157,11 @@ function TagCard({
       <details open={open}>
         <summary>{wp().counts.channels(channels.length)}</summary>
         <ul class="stack tight">
-          {channels.map(({ id, name, live }) => (
+          {channels.map(({ id, name, live, because }) => (
             <li key={id}>
-              <State sign={live ? 'ok' : 'off'}>
+              <State sign={signOfChannel({ live, because })}>
                 <Link to={`channels?open=${id}`}>{name}</Link>
+                {because === null ? '' : ` · ${wp().channels.states[because] ?? because}`}
               </State>
             </li>
           ))}
