@@ -232,6 +232,8 @@ describe('import new-api', () => {
       'channel OpenAI',
       'channel Other rerank',
       'command-r of channel Cohere',
+      'proxy of channel SiliconFlow',
+      '1 key of channel SiliconFlow',
       'root account root',
       'key old',
       'code spring',
@@ -243,7 +245,7 @@ describe('import new-api', () => {
         { provider: 'siliconflow', tag: 'vip', weight: 4, status: 2 },
       ]);
       expect(channels[0]?.models).toEqual({ 'rerank-v3.5': 'rerank-v3.5-eu' });
-      expect(channels[1]?.credentials.apiKey?.reveal()).toBe('sf-1\nsf-2');
+      expect(channels[1]?.credentials.apiKey?.reveal()).toBe('sf-1\nsf-3');
       const carol = await store.findUser('carol', T0);
       expect(carol).toMatchObject({ quota: 750_000, email: 'carol@example.com', role: 1 });
       expect(await store.findUser('dave', T0)).toMatchObject({ role: 10, enabled: false });

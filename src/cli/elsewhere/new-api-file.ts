@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { isRecord } from '../../core/records.js';
+import { isArrayBuffer, isUint8Array } from 'node:util/types';
+import { isRecord, mapValues } from '../../core/records.js';
 import { isUnavailable, openDriver, wordsOf, type Driver } from '../../store/sqlite/driver.js';
 import { RefusedError } from '../errors.js';
 import type { NewApiRows } from './new-api.js';
@@ -34,5 +35,12 @@ function required(database: Driver, table: string): Record<string, unknown>[] {
 function rowsOf(database: Driver, table: string): Record<string, unknown>[] | undefined {
   const found = database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
   if (found.get([table]) === undefined) return undefined;
-  return database.prepare(`SELECT * FROM ${table}`).all([]).filter(isRecord);
+  const rows = database.prepare(`SELECT * FROM ${table}`).all([]).filter(isRecord);
+  return rows.map((row) => mapValues(row, asText));
+}
+
+/** What new-api writes as bytes, such as the state of a channel's keys, is JSON. */
+function asText(value: unknown): unknown {
+  const bytes = isArrayBuffer(value) ? new Uint8Array(value) : value;
+  return isUint8Array(bytes) ? new TextDecoder().decode(bytes) : value;
 }

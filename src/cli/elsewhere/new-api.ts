@@ -2,6 +2,7 @@ import { UNITS_PER_DOLLAR } from '../../core/quota.js';
 import { isRecord, present } from '../../core/records.js';
 import { KEY_PREFIX, keyHint, NEVER_EXPIRES } from '../../core/token.js';
 import { hashSecret } from '../../management/secrets.js';
+import { counted } from '../text.js';
 import {
   emptyPlan,
   freeName,
@@ -145,7 +146,11 @@ function channelOf(row: Row, name: string, tags: Tags, plan: Plan): CarriedChann
       plan.notCarried.push({ what: `${column} of ${what}`, why: 'there is no such setting here' });
     }
   }
-  const keys = namesIn({ key: (textIn(row, 'key') ?? '').split('\n') }, 'key');
+  const proxy = objectIn(row, 'setting')?.proxy;
+  if (typeof proxy === 'string' && proxy !== '') {
+    plan.notCarried.push({ what: `proxy of ${what}`, why: 'there is no such setting here' });
+  }
+  const keys = keysOf(row, what, plan);
   return {
     name,
     provider: PROVIDERS[numberIn(row, 'type') ?? 0] ?? '',
@@ -171,16 +176,40 @@ function isSet(row: Row, column: string): boolean {
 
 function mappingOf(row: Row, what: string, plan: Plan): Record<string, string> {
   if (!isSet(row, 'model_mapping')) return {};
-  try {
-    const mapping: unknown = JSON.parse(textIn(row, 'model_mapping') ?? '');
-    if (isRecord(mapping)) {
-      return Object.fromEntries(Object.entries(mapping).map(([name, to]) => [name, String(to)]));
-    }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+  const mapping = objectIn(row, 'model_mapping');
+  if (mapping !== undefined) {
+    return Object.fromEntries(Object.entries(mapping).map(([name, to]) => [name, String(to)]));
   }
   plan.notCarried.push({ what: `model_mapping of ${what}`, why: 'it is not a JSON object' });
   return {};
+}
+
+/** Its keys, one a line, without those that new-api has stopped using, unless it has stopped using all of them. */
+function keysOf(row: Row, what: string, plan: Plan): string[] {
+  const keys = (textIn(row, 'key') ?? '').split('\n').map((line) => line.trim());
+  const statuses = objectIn(row, 'channel_info')?.multi_key_status_list;
+  const isOn = (at: number): boolean =>
+    !isRecord(statuses) || (statuses[String(at)] ?? ENABLED) === ENABLED;
+  const on = keys.filter((key, at) => key !== '' && isOn(at));
+  const all = keys.filter((key) => key !== '');
+  if (on.length === 0 || on.length === all.length) return all;
+  const off = all.length - on.length;
+  plan.notCarried.push({
+    what: `${counted(off, 'key')} of ${what}`,
+    why: `new-api had disabled ${off === 1 ? 'it' : 'them'}`,
+  });
+  return on;
+}
+
+/** The JSON object in a column. */
+function objectIn(row: Row, column: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(textIn(row, column) ?? '');
+    return isRecord(parsed) ? parsed : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function addUser(plan: Plan, row: Row, units: ToUnits): void {
