@@ -1,13 +1,7 @@
 import type { FaultKind } from '../core/retry.js';
 import { readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import {
-  bearer,
-  defineProvider,
-  REQUIRED_API_KEY,
-  textSetting,
-  type UpstreamReply,
-} from './provider.js';
+import { defineProvider, REQUIRED_API_KEY, textSetting, type UpstreamReply } from './provider.js';
 
 /** By the code in the body; other errors are judged by their status. */
 const CODES: readonly (readonly [match: RegExp, kind: FaultKind])[] = [
@@ -25,14 +19,12 @@ function fault({ json }: UpstreamReply): FaultKind | undefined {
 export const aliyunOpensearch = defineProvider({
   id: 'aliyun-opensearch',
   title: 'Alibaba Cloud OpenSearch (AI Search)',
-  baseUrl: undefined,
   path: ({ model, settings }) =>
     `/v3/openapi/workspaces/${encodeURIComponent(textSetting(settings, 'workspace'))}/ranker/${encodeURIComponent(model)}`,
   credentials: REQUIRED_API_KEY,
   settings: {
     workspace: { type: 'string', default: 'default', describe: 'name of the workspace' },
   },
-  headers: bearer,
   body: ({ query, documents }) => ({ query, docs: documents.texts() }),
   decode: (reply) => {
     const usage = reply.maybe('usage');

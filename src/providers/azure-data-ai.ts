@@ -54,7 +54,6 @@ const settings = {
 } as const;
 
 const common = {
-  baseUrl: undefined,
   credentials: {
     apiKey: { required: false, describe: 'key of the resource' },
     ...ENTRA_SECRET,

@@ -54,7 +54,6 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
 const AZURE_REFUSAL = /api version|deployment|unknown model|subscription/i;
 
 const common = {
-  baseUrl: undefined,
   credentials: {
     apiKey: { required: false, describe: 'key of the deployment or resource' },
     ...ENTRA_SECRET,

@@ -1,5 +1,5 @@
 import { bedrockFault } from './bedrock.js';
-import { bearer, type ComposedProvider } from './provider.js';
+import { type ComposedProvider } from './provider.js';
 import { AWS_REGION, signBedrock } from './signing/aws.js';
 
 /** How a call to a model on Bedrock is authenticated: by a signature, or by an API key. */
@@ -19,7 +19,6 @@ export const bedrockAccess = {
       (accessKeyId === undefined || secretAccessKey === undefined) &&
       'credentials.access_key_id and credentials.secret_access_key must both be set, or credentials.api_key',
   ],
-  headers: bearer,
   sign: signBedrock,
   fault: bedrockFault,
 } as const satisfies Partial<ComposedProvider>;

@@ -13,7 +13,6 @@ export const bentoml = defineProvider({
   }),
   id: 'bentoml',
   title: 'BentoML',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   profile: {
     ...SELF_HOSTED,

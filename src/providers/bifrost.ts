@@ -1,15 +1,13 @@
 import { decodeJinaLike, objectsOf } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 /** Bifrost, a gateway: documents are objects, none of them blank. */
 export const bifrost = defineProvider({
   id: 'bifrost',
   title: 'Bifrost',
-  baseUrl: undefined,
   path: '/v1/rerank',
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: ({ model, query, documents, topN, options }) => ({
     model,
     query,

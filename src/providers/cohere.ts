@@ -2,7 +2,6 @@ import type { JsonBody } from '../bytes/index.js';
 import type { FaultKind } from '../core/retry.js';
 import { pickFields, readMeta, readRows } from './dialects.js';
 import {
-  bearer,
   defineProvider,
   REQUIRED_API_KEY,
   type Endpoint,
@@ -53,7 +52,6 @@ export const cohereV1 = defineProvider({
   baseUrl: 'https://api.cohere.com',
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: (call) => ({
     model: call.model,
     query: call.query,
@@ -116,7 +114,6 @@ export const cohere = defineProvider({
   baseUrl: 'https://api.cohere.com',
   path: '/v2/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   settings: TOKENS_PER_DOCUMENT,
   mistakes: (channel) => [tokensPerDocumentMistake(channel)],
   body: (call) => ({

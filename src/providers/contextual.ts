@@ -2,7 +2,6 @@ import { Json } from '../core/json.js';
 import { plainBody, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
   defineProvider,
   optionalTextSetting,
   REQUIRED_API_KEY,
@@ -33,7 +32,6 @@ export const contextual = defineProvider({
       describe: 'member of object documents that is sent as their metadata; empty sends none',
     },
   },
-  headers: bearer,
   body: (call) => ({
     ...plainBody(call),
     instruction: call.options.instruction,

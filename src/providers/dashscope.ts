@@ -1,6 +1,6 @@
 import type { JsonBody } from '../bytes/index.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
-import { objectsOf, readRows, readUsage } from './dialects.js';
+import { objectsOf, plainBody, readRows, readUsage } from './dialects.js';
 import {
   bearer,
   defineProvider,
@@ -105,14 +105,8 @@ const native = {
   exampleModels: ['qwen3-rerank', 'gte-rerank-v2', 'qwen3-vl-rerank'],
 } as const satisfies Partial<HttpProvider>;
 
-function compatibleBody({ model, query, documents, topN, options }: UpstreamCall): JsonBody {
-  return {
-    model,
-    query,
-    documents: documents.texts(),
-    top_n: topN,
-    instruct: options.instruction,
-  };
+function compatibleBody(call: UpstreamCall): JsonBody {
+  return { ...plainBody(call), instruct: call.options.instruction };
 }
 
 const compatible = {

@@ -1,7 +1,6 @@
 import { readPositional } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
   defineProvider,
   REQUIRED_API_KEY,
   textSetting,
@@ -51,7 +50,6 @@ export const deepinfra = defineProvider({
       describe: 'default or priority; empty sends none',
     },
   },
-  headers: bearer,
   body: (call) => {
     const tier = textSetting(call.settings, 'serviceTier');
     return {

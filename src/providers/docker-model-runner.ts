@@ -16,7 +16,6 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
 export const dockerModelRunner = defineProvider({
   id: 'docker-model-runner',
   title: 'Docker Model Runner',
-  baseUrl: undefined,
   path: ({ settings }) => {
     const backend = optionalTextSetting(settings, 'backend');
     return backend === undefined

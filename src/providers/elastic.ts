@@ -22,7 +22,6 @@ function options({ topN, settings }: UpstreamCall): Record<string, JsonBody> {
 export const elastic = defineProvider({
   id: 'elastic',
   title: 'Elasticsearch inference',
-  baseUrl: undefined,
   path: ({ model, settings }) => {
     const timeout = optionalTextSetting(settings, 'timeout');
     const query = timeout === undefined ? '' : `?timeout=${encodeURIComponent(timeout)}`;

@@ -1,5 +1,5 @@
-import { decodeJinaLike } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { decodeJinaLike, jinaLikeBody } from './dialects.js';
+import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const MAX_TOP_N = 100;
@@ -9,15 +9,10 @@ export const embedRerank = defineProvider({
   ...pathSetting('/v1/rerank'),
   id: 'embed-rerank',
   title: 'embed-rerank',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
-  body: ({ model, query, documents, topN }) => ({
-    model,
-    query,
-    documents: documents.texts(),
-    top_n: topN > MAX_TOP_N ? undefined : topN,
-    return_documents: false,
+  body: (call) => ({
+    ...jinaLikeBody(call),
+    top_n: call.topN > MAX_TOP_N ? undefined : call.topN,
   }),
   decode: decodeJinaLike,
   profile: {

@@ -1,6 +1,6 @@
-import { readRows, readUsage } from './dialects.js';
+import { jinaLikeBody, readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
+import { defineProvider, REQUIRED_API_KEY } from './provider.js';
 
 /** Fireworks AI: rows under `data`, an echo unless declined, and an instruction under `task`. */
 export const fireworks = defineProvider({
@@ -9,14 +9,9 @@ export const fireworks = defineProvider({
   baseUrl: 'https://api.fireworks.ai',
   path: '/inference/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
-  body: ({ model, query, documents, topN, options }) => ({
-    model,
-    query,
-    documents: documents.texts(),
-    top_n: topN,
-    return_documents: false,
-    task: options.instruction,
+  body: (call) => ({
+    ...jinaLikeBody(call),
+    task: call.options.instruction,
   }),
   decode: (reply) => ({
     rows: readRows(reply.firstOf('data', 'results'), 'index', 'relevance_score'),

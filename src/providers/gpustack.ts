@@ -1,5 +1,5 @@
 import { decodeAny, jinaLikeBody } from './dialects.js';
-import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
+import { defineProvider, REQUIRED_API_KEY } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 /** GPUStack passes requests and replies on unchanged: the reply of each of its backends is read. */
@@ -7,9 +7,7 @@ export const gpustack = defineProvider({
   ...pathSetting('/v1/rerank'),
   id: 'gpustack',
   title: 'GPUStack',
-  baseUrl: undefined,
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: jinaLikeBody,
   decode: decodeAny,
   profile: {

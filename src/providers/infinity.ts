@@ -1,6 +1,6 @@
 import type { FaultKind } from '../core/retry.js';
-import { readRows } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
+import { jinaLikeBody, readRows } from './dialects.js';
+import { defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
@@ -25,16 +25,10 @@ export const infinity = defineProvider({
   ...route,
   id: 'infinity',
   title: 'Infinity',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   settings: { ...route.settings, ...MAX_DOCUMENTS },
-  headers: bearer,
-  body: ({ model, query, documents, topN }) => ({
-    model,
-    query,
-    documents: documents.texts(),
-    top_n: topN,
-    return_documents: false,
+  body: (call) => ({
+    ...jinaLikeBody(call),
     raw_scores: false,
   }),
   decode: (reply) => ({

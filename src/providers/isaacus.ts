@@ -2,7 +2,6 @@ import type { FaultKind } from '../core/retry.js';
 import { readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
   defineProvider,
   optionalTextSetting,
   REQUIRED_API_KEY,
@@ -36,7 +35,6 @@ export const isaacus = defineProvider({
       describe: 'auto, chunk_max, chunk_avg or chunk_min; empty leaves it to Isaacus',
     },
   },
-  headers: bearer,
   body: ({ model, query, documents, topN, options, settings }) => ({
     model,
     query,

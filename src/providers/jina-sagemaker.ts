@@ -1,5 +1,5 @@
 import { findRows, objectsOf, readAnyRows, readUsage } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 const IMAGE_MODELS = /reranker-m0/;
@@ -8,10 +8,8 @@ const IMAGE_MODELS = /reranker-m0/;
 export const jinaSagemaker = defineProvider({
   id: 'jina-sagemaker',
   title: 'Jina reranker container (SageMaker)',
-  baseUrl: undefined,
   path: '/invocations',
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: ({ model, query, documents, topN }) => {
     const data = { documents: objectsOf(documents), query, top_n: topN };
     return { data: model.includes('reranker-m0') ? [data] : data };

@@ -1,5 +1,5 @@
 import { decodeJinaLike, objectsOf } from './dialects.js';
-import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
+import { defineProvider, REQUIRED_API_KEY } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { COSINE_MODELS, LISTWISE_MODELS } from './self-hosted.js';
 
@@ -13,7 +13,6 @@ export const jina = defineProvider({
   baseUrl: 'https://api.jina.ai',
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: ({ model, query, documents, topN, options }) => ({
     model,
     query,

@@ -1,6 +1,6 @@
 import type { FaultKind } from '../core/retry.js';
 import { decodeJinaLike, jinaLikeBody } from './dialects.js';
-import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
+import { defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
@@ -21,9 +21,7 @@ export const litellm = defineProvider({
   ...pathSetting('/v1/rerank'),
   id: 'litellm',
   title: 'LiteLLM proxy',
-  baseUrl: undefined,
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: (call) => ({
     ...jinaLikeBody(call),
     max_chunks_per_doc: call.options.maxChunksPerDoc,

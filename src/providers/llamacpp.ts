@@ -2,7 +2,6 @@ import type { Json } from '../core/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { plainBody, readRows, readUsage } from './dialects.js';
 import {
-  bearer,
   defineProvider,
   OPTIONAL_API_KEY,
   type HttpProvider,
@@ -35,7 +34,6 @@ const profile: ProviderProfile = {
 const dialect = {
   ...pathSetting('/v1/rerank'),
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   // `texts` next to `documents` would switch the reply to another form.
   body: plainBody,
   decode: decodeLlamaCpp,
@@ -50,7 +48,6 @@ export const llamacpp = defineProvider({
   ...dialect,
   id: 'llamacpp',
   title: 'llama.cpp (llama-server)',
-  baseUrl: undefined,
   notes: [
     LOGITS,
     'Query and document together must fit the physical batch (-ub, 512 tokens by default); one that does not fails the whole request.',
@@ -63,7 +60,6 @@ export const llamaSwap = defineProvider({
   ...dialect,
   id: 'llama-swap',
   title: 'llama-swap',
-  baseUrl: undefined,
   notes: [LOGITS, 'The first call of a model loads it: give the channel a generous timeout.'],
 });
 
@@ -73,7 +69,6 @@ export const lemonade = defineProvider({
   ...pathSetting('/api/v1/rerank'),
   id: 'lemonade',
   title: 'Lemonade',
-  baseUrl: undefined,
   exampleModels: ['bge-reranker-v2-m3-GGUF'],
   notes: [LOGITS, 'The first call of a model loads it: give the channel a generous timeout.'],
 });

@@ -1,15 +1,13 @@
 import { decodeJinaLike, plainBody } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 /** LocalAI, whose backends determine order and scale. */
 export const localai = defineProvider({
   id: 'localai',
   title: 'LocalAI',
-  baseUrl: undefined,
   path: '/v1/rerank',
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: plainBody,
   decode: decodeJinaLike,
   profile: {

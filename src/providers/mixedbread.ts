@@ -2,7 +2,6 @@ import type { FaultKind } from '../core/retry.js';
 import { pickFields, readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
   defineProvider,
   REQUIRED_API_KEY,
   type UpstreamCall,
@@ -30,7 +29,6 @@ export const mixedbread = defineProvider({
   baseUrl: 'https://api.mixedbread.com',
   path: '/v1/reranking',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: (call) => {
     const picked = pickFields(call);
     return {

@@ -1,5 +1,5 @@
 import { contentsOf, decodeJinaLike, imageUrl, jinaLikeBody } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 const IMAGE_MODELS = /vl\b|vl-|reranker-m0/i;
@@ -8,10 +8,8 @@ const IMAGE_MODELS = /vl\b|vl-|reranker-m0/i;
 export const mlxVlm = defineProvider({
   id: 'mlx-vlm',
   title: 'mlx-vlm',
-  baseUrl: undefined,
   path: '/v1/rerank',
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: (call) => ({
     ...jinaLikeBody(call),
     ...(call.documents.images !== 'none'
@@ -41,10 +39,8 @@ export const mlxVlm = defineProvider({
 export const vllmMlx = defineProvider({
   id: 'vllm-mlx',
   title: 'vllm-mlx',
-  baseUrl: undefined,
   path: '/v1/rerank',
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: jinaLikeBody,
   decode: decodeJinaLike,
   profile: {

@@ -14,7 +14,6 @@ export const mosec = defineProvider({
   }),
   id: 'mosec',
   title: 'Mosec',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   profile: {
     ...SELF_HOSTED,

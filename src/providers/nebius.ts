@@ -1,6 +1,6 @@
 import { decodeJinaLike } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import { bearer, defineProvider, optionalTextSetting, REQUIRED_API_KEY } from './provider.js';
+import { defineProvider, optionalTextSetting, REQUIRED_API_KEY } from './provider.js';
 
 /** Nebius Token Factory: takes no number of rows and no echo flag; all documents are returned. */
 export const nebius = defineProvider({
@@ -22,7 +22,6 @@ export const nebius = defineProvider({
       describe: 'auto, default, over-limit, flex or no-limit; empty sends none',
     },
   },
-  headers: bearer,
   body: ({ model, query, documents, settings }) => ({
     model,
     query,

@@ -1,6 +1,6 @@
 import type { FaultKind } from '../core/retry.js';
 import { decodeJinaLike, jinaLikeBody } from './dialects.js';
-import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
+import { defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 /** Codes say more than the status: a model that no channel serves causes a 503. */
@@ -14,10 +14,8 @@ function fault({ json }: UpstreamReply): FaultKind | undefined {
 export const newApi = defineProvider({
   id: 'new-api',
   title: 'new-api',
-  baseUrl: undefined,
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: (call) => ({
     ...jinaLikeBody(call),
     // new-api's own spelling, in the singular.

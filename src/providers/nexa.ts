@@ -9,7 +9,6 @@ import { SELF_HOSTED } from './self-hosted.js';
 export const nexa = defineProvider({
   id: 'nexa',
   title: 'Nexa SDK',
-  baseUrl: undefined,
   path: '/v1/reranking',
   credentials: {},
   settings: {

@@ -2,7 +2,7 @@ import type { Json } from '../core/json.js';
 import type { JsonBody } from '../bytes/index.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { contentsOf, imageUrl, isEmptyText, objectsOf, readRows, readUsage } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
 import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 /** Models that take images, as base64 in a `data:` URL. */
@@ -37,10 +37,8 @@ export const nim = defineProvider({
   ...route,
   id: 'nim',
   title: 'NVIDIA NIM (self-hosted)',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   settings: { ...route.settings, ...MAX_DOCUMENTS },
-  headers: bearer,
   body: nimBody,
   decode: decodeNim,
   profile: {

@@ -2,7 +2,6 @@ import type { FaultKind } from '../core/retry.js';
 import { decodeJinaLike, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
   defineProvider,
   REQUIRED_API_KEY,
   type HttpProvider,
@@ -30,7 +29,6 @@ const dialect = {
   ...pathSetting('/openai/v1/rerank'),
   chatPath: '/v3/openai',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: plainBody,
   decode: decodeJinaLike,
   fault,

@@ -3,7 +3,6 @@ import { decodeJinaLike, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import { decodeNim, NIM_IMAGE_MODELS, nimBody } from './nim.js';
 import {
-  bearer,
   defineProvider,
   optionalTextSetting,
   REQUIRED_API_KEY,
@@ -34,7 +33,6 @@ const profile: ProviderProfile = {
 
 const dialect = {
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: nimBody,
   decode: decodeNim,
   fault,
@@ -90,7 +88,6 @@ export const nvidiaHub = defineProvider({
   baseUrl: 'https://inference-api.nvidia.com',
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: plainBody,
   decode: decodeJinaLike,
   fault,

@@ -1,6 +1,6 @@
 import type { JsonBody } from '../bytes/index.js';
 import { contentsOf, imageUrl, readRows } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const IMAGE_MODELS = /-vl\b|-vl-|reranker-m0|multimodal/i;
@@ -18,9 +18,7 @@ export const ogx = defineProvider({
   ...pathSetting('/v1alpha/inference/rerank'),
   id: 'ogx',
   title: 'OGX (Llama Stack)',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: (call) => ({
     model: call.model,
     query: call.query,

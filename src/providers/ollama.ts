@@ -1,5 +1,5 @@
 import { decodeJinaLike, plainBody } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 /** Ollama built with the proposed rerank route; released versions have none. */
@@ -7,9 +7,7 @@ export const ollama = defineProvider({
   ...pathSetting('/api/rerank'),
   id: 'ollama',
   title: 'Ollama (proposed rerank route)',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: plainBody,
   decode: decodeJinaLike,
   profile: { ...SELF_HOSTED, sorted: false, echo: 'always' },

@@ -7,7 +7,6 @@ export const openaiCompatible = defineProvider({
   ...configurableWire({}),
   id: 'openai-compatible',
   title: 'Any Jina-like server',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   profile: {
     ...SELF_HOSTED,

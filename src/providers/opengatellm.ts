@@ -1,15 +1,13 @@
 import { readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
+import { defineProvider, REQUIRED_API_KEY } from './provider.js';
 
 /** OpenGateLLM, called Albert when run by the French state: `prompt` and `input` for query and documents. */
 export const opengatellm = defineProvider({
   id: 'opengatellm',
   title: 'OpenGateLLM (Albert)',
-  baseUrl: undefined,
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: ({ model, query, documents }) => ({ model, prompt: query, input: documents.texts() }),
   decode: (reply) => ({
     rows: readRows(reply.field('data'), 'index', 'score'),

@@ -1,6 +1,6 @@
 import type { FaultKind } from '../core/retry.js';
 import { jinaLikeBody, readRows } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
@@ -22,10 +22,8 @@ export const openvino = defineProvider({
   ...route,
   id: 'openvino',
   title: 'OpenVINO Model Server',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   settings: { ...route.settings, ...MAX_DOCUMENTS },
-  headers: bearer,
   body: jinaLikeBody,
   decode: (reply) => ({ rows: readRows(reply.field('results'), 'index', 'relevance_score') }),
   fault,

@@ -1,5 +1,5 @@
 import { configurableWire } from './configurable.js';
-import { decodeAny } from './dialects.js';
+import { decodeAny, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import { bearer, defineProvider, optionalTextSetting, type Endpoint } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
@@ -22,7 +22,6 @@ export const portkey = defineProvider({
   ...wire,
   id: 'portkey',
   title: 'Portkey gateway (open source)',
-  baseUrl: undefined,
   credentials: {
     apiKey: { required: false, describe: "the provider's API key, sent on by Portkey" },
     portkeyApiKey: { required: false, describe: "Portkey's own key, if it asks for one" },
@@ -78,12 +77,9 @@ export const portkeyHosted = defineProvider({
     },
   },
   headers: (endpoint) => ({ ...bearer(endpoint), ...portkeyHeaders(endpoint) }),
-  body: ({ model, query, documents, topN, options }) => ({
-    model,
-    query,
-    documents: documents.texts(),
-    top_n: topN,
-    max_tokens_per_doc: options.maxTokensPerDoc,
+  body: (call) => ({
+    ...plainBody(call),
+    max_tokens_per_doc: call.options.maxTokensPerDoc,
   }),
   decode: decodeAny,
   profile: { ...HOSTED, sorted: false, echo: 'optional', blanks: 'as_space' },

@@ -1,5 +1,5 @@
 import type { FaultKind } from '../core/retry.js';
-import { decodeJinaLike } from './dialects.js';
+import { decodeJinaLike, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
   bearer,
@@ -28,12 +28,9 @@ export const primeIntellect = defineProvider({
     const team = optionalTextSetting(endpoint.settings, 'team');
     return { ...bearer(endpoint), ...(team === undefined ? {} : { 'x-prime-team-id': team }) };
   },
-  body: ({ model, query, documents, topN, options }) => ({
-    model,
-    query,
-    documents: documents.texts(),
-    top_n: topN,
-    instruction: options.instruction,
+  body: (call) => ({
+    ...plainBody(call),
+    instruction: call.options.instruction,
   }),
   decode: decodeJinaLike,
   fault,

@@ -169,7 +169,7 @@ interface HttpBase extends ProviderBase {
    * The public address; absent if the operator runs the server and must name it. `{name}` stands for the setting of that
    * name, such as a region; `publicAddress` fills it in.
    */
-  readonly baseUrl: string | undefined;
+  readonly baseUrl?: string | undefined;
   /** The end of the provider's base URL for chat, if this route is not below it: operators paste it, and it is cut off. */
   readonly chatPath?: string;
   /** Path below the base URL, with its query string if it has one. */
@@ -271,16 +271,20 @@ export interface InProcessProvider extends ProviderBase {
 
 export type Provider = HttpProvider | ComposedProvider | InProcessProvider;
 
+/** What a provider behind HTTP declares: without `headers`, the key is sent as a bearer token. */
+export type Declaration<P extends HttpBase> = Omit<P, 'transport' | 'headers'> &
+  Partial<Pick<P, 'headers'>>;
+
 /** Declares a provider behind HTTP. */
-export function defineProvider(definition: Omit<HttpProvider, 'transport'>): HttpProvider {
-  return Object.freeze({ ...definition, transport: 'http' as const });
+export function defineProvider(definition: Declaration<HttpProvider>): HttpProvider {
+  return Object.freeze({ headers: bearer, ...definition, transport: 'http' as const });
 }
 
 /** Declares a provider behind HTTP that ranks by several calls. */
 export function defineComposedProvider(
-  definition: Omit<ComposedProvider, 'transport'>,
+  definition: Declaration<ComposedProvider>,
 ): ComposedProvider {
-  return Object.freeze({ ...definition, transport: 'http' as const });
+  return Object.freeze({ headers: bearer, ...definition, transport: 'http' as const });
 }
 
 /** Declares a provider that ranks in this process. */

@@ -3,7 +3,6 @@ import type { UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
 import {
-  bearer,
   defineProvider,
   OPTIONAL_API_KEY,
   type UpstreamCall,
@@ -42,10 +41,8 @@ function decode(reply: Json, { documents }: UpstreamCall): UpstreamRanking {
 export const rankllm = defineProvider({
   id: 'rankllm',
   title: 'RankLLM',
-  baseUrl: undefined,
   path: '/v1/rerank',
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   // Strings would be numbered from 1; explicit ids number the candidates as in the caller's list.
   body: ({ query, documents, topN }) => ({
     query: { text: query },

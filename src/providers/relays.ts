@@ -4,7 +4,6 @@ import { cohere } from './cohere.js';
 import { decodeJinaLike, jinaLikeBody, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
   defineProvider,
   REQUIRED_API_KEY,
   type HttpProvider,
@@ -31,7 +30,6 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
 const dialect = {
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   decode: decodeJinaLike,
   fault,
 } as const satisfies Partial<HttpProvider>;
@@ -266,7 +264,6 @@ export const lemondata = defineProvider({
   ...jinaLike,
   id: 'lemondata',
   title: 'LemonData',
-  baseUrl: undefined,
   exampleModels: ['rerank-v3.5'],
   notes: [
     RELAY,

@@ -20,7 +20,6 @@ const profile: ProviderProfile = {
 export const rerankGateway = defineProvider({
   id: 'rerank-gateway',
   title: 'Another rerank gateway',
-  baseUrl: undefined,
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
   settings: {

@@ -1,6 +1,6 @@
 import { decodeJinaLike, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import { bearer, defineProvider, optionalTextSetting, REQUIRED_API_KEY } from './provider.js';
+import { defineProvider, optionalTextSetting, REQUIRED_API_KEY } from './provider.js';
 
 /** Scaleway: refuses a request without `top_n`. */
 export const scaleway = defineProvider({
@@ -19,7 +19,6 @@ export const scaleway = defineProvider({
       describe: 'project that is billed; empty: the default',
     },
   },
-  headers: bearer,
   body: plainBody,
   decode: decodeJinaLike,
   profile: { ...HOSTED, topN: 'required' },

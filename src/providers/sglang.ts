@@ -1,7 +1,7 @@
 import type { Json } from '../core/json.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { LISTWISE_MODELS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
@@ -35,9 +35,7 @@ export const sglang = defineProvider({
   ...pathSetting('/v1/rerank'),
   id: 'sglang',
   title: 'SGLang',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: ({ query, documents, topN, options }) => ({
     query,
     documents: documents.texts(),

@@ -1,6 +1,6 @@
 import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
+import { defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 /** 503 means that the model is being loaded, 502 that it cannot be. */
@@ -12,11 +12,9 @@ function fault({ status }: UpstreamReply): FaultKind | undefined {
 export const sie = defineProvider({
   id: 'sie',
   title: 'Superlinked SIE',
-  baseUrl: undefined,
   // The model's slashes are not escaped.
   path: ({ model }) => `/v1/score/${model.split('/').map(encodeURIComponent).join('/')}`,
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: ({ query, documents, options }) => ({
     query: { text: query },
     items: documents.texts((index) => `{"id":"${index}","text":`, '}'),

@@ -4,7 +4,6 @@ import type { Json } from '../core/json.js';
 import type { JsonBody } from '../bytes/index.js';
 import { readMeta, readRows } from './dialects.js';
 import {
-  bearer,
   defineProvider,
   REQUIRED_API_KEY,
   type HttpProvider,
@@ -57,7 +56,6 @@ export function siliconflowBody(call: UpstreamCall): JsonBody {
 const dialect = {
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: siliconflowBody,
   decode: (reply) => ({
     rows: readRows(reply.field('results'), 'index', 'relevance_score'),

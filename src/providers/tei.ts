@@ -4,7 +4,6 @@ import type { UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
 import {
-  bearer,
   defineProvider,
   OPTIONAL_API_KEY,
   REQUIRED_API_KEY,
@@ -62,7 +61,6 @@ const profile: ProviderProfile = {
 const dialect = {
   path: '/rerank',
   settings: MAX_DOCUMENTS,
-  headers: bearer,
   body,
   decode: (reply, _call, http) => ranking(reply, http),
   fault,
@@ -78,7 +76,6 @@ export const tei = defineProvider({
   ...dialect,
   id: 'tei',
   title: 'Hugging Face text-embeddings-inference',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   notes: [BATCH_NOTE],
 });
@@ -88,7 +85,6 @@ export const teiVertex = defineProvider({
   ...dialect,
   id: 'tei-vertex',
   title: 'Hugging Face text-embeddings-inference (Vertex build)',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   path: '/vertex',
   body: (call) => ({ instances: [body(call)] }),
@@ -107,7 +103,6 @@ export const huggingface = defineProvider({
   ...dialect,
   id: 'huggingface',
   title: 'Hugging Face Inference Endpoints',
-  baseUrl: undefined,
   credentials: REQUIRED_API_KEY,
   profile: { ...profile, billing: 'compute' },
   notes: [
@@ -122,7 +117,6 @@ export const ascendTei = defineProvider({
   ...dialect,
   id: 'ascend-tei',
   title: 'Ascend TEI (MindIE)',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   notes: [BATCH_NOTE, 'MindIE itself has no rerank route; its companion image mis-tei has one.'],
 });

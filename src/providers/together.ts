@@ -1,7 +1,7 @@
 import type { FaultKind } from '../core/retry.js';
 import { decodeJinaLike, pickFields } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
+import { defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 
 /** Only these, on dedicated endpoints, rank objects. */
@@ -23,7 +23,6 @@ export const together = defineProvider({
   baseUrl: 'https://api.together.ai',
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: (call) => {
     // All strings or all objects: a mixed list is refused.
     const picked = OBJECT_MODELS.test(call.model) ? pickFields(call) : undefined;

@@ -3,7 +3,6 @@ import type { JsonBody } from '../bytes/index.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { readPositional, readRows } from './dialects.js';
 import {
-  bearer,
   defineProvider,
   OPTIONAL_API_KEY,
   optionalTextSetting,
@@ -56,7 +55,6 @@ function decode(reply: Json, { documents, settings }: UpstreamCall): UpstreamRan
 export const triton = defineProvider({
   id: 'triton',
   title: 'Triton Inference Server (KServe v2)',
-  baseUrl: undefined,
   path: ({ model, settings }) => {
     const version = optionalTextSetting(settings, 'version');
     const suffix = version === undefined ? '' : `/versions/${encodeURIComponent(version)}`;
@@ -79,7 +77,6 @@ export const triton = defineProvider({
         'output with the indexes, for ensembles that sort; unset: the order of the documents',
     },
   },
-  headers: bearer,
   body: (call) => ({
     inputs: inputs(call),
     outputs: [

@@ -1,6 +1,6 @@
 import { cohere, LONG_DOCUMENTS_NOTE } from './cohere.js';
 import { decodeJinaLike } from './dialects.js';
-import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
+import { defineProvider, REQUIRED_API_KEY } from './provider.js';
 
 /** Vercel's AI Gateway, in the form of Cohere's second API. */
 export const vercel = defineProvider({
@@ -11,7 +11,6 @@ export const vercel = defineProvider({
   credentials: REQUIRED_API_KEY,
   ...(cohere.settings === undefined ? {} : { settings: cohere.settings }),
   ...(cohere.mistakes === undefined ? {} : { mistakes: cohere.mistakes }),
-  headers: bearer,
   body: cohere.body,
   decode: decodeJinaLike,
   profile: {

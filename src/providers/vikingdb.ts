@@ -2,7 +2,7 @@ import type { Json } from '../core/json.js';
 import type { UpstreamRow } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
-import { bearer, defineProvider, optionalTextSetting, type UpstreamReply } from './provider.js';
+import { defineProvider, optionalTextSetting, type UpstreamReply } from './provider.js';
 import { signForVolcengine } from './signing/volcengine.js';
 import { VOLCENGINE_CREDENTIALS, volcengineFault, volcengineMistakes } from './volcengine.js';
 
@@ -49,7 +49,6 @@ export const vikingdb = defineProvider({
     modelVersion: { type: 'string', describe: 'version of the model, such as 251028' },
   },
   mistakes: volcengineMistakes,
-  headers: bearer,
   sign: signForVolcengine,
   body: ({ model, query, documents, options, settings }) => ({
     model_name: model,

@@ -2,7 +2,6 @@ import type { JsonBody } from '../bytes/index.js';
 import type { FaultKind } from '../core/retry.js';
 import { contentsOf, imageUrl, readRows, readUsage } from './dialects.js';
 import {
-  bearer,
   defineProvider,
   OPTIONAL_API_KEY,
   type HttpProvider,
@@ -60,7 +59,6 @@ function truncation({ options }: UpstreamCall): number | undefined {
 const dialect = {
   ...pathSetting('/v1/rerank'),
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   body: (call) => ({
     model: call.model,
     query: call.query,
@@ -87,7 +85,6 @@ export const vllm = defineProvider({
   ...dialect,
   id: 'vllm',
   title: 'vLLM',
-  baseUrl: undefined,
   notes: [
     OPEN_PATHS,
     'The model must be a name under which the server serves it; Qwen3 rerankers need --hf-overrides and a score template, else scores look plausible and are wrong.',
@@ -102,7 +99,6 @@ export const vllmScore = defineProvider({
   ...pathSetting('/v1/score'),
   id: 'vllm-score',
   title: 'vLLM (score)',
-  baseUrl: undefined,
   body: (call) => ({
     model: call.model,
     text_1: call.query,
@@ -128,7 +124,6 @@ export const aphrodite = defineProvider({
   ...dialect,
   id: 'aphrodite',
   title: 'Aphrodite',
-  baseUrl: undefined,
   notes: [OPEN_PATHS],
 });
 
@@ -137,5 +132,4 @@ export const vllmProductionStack = defineProvider({
   ...dialect,
   id: 'vllm-production-stack',
   title: 'vLLM production stack',
-  baseUrl: undefined,
 });

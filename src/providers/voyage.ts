@@ -1,7 +1,6 @@
 import type { FaultKind } from '../core/retry.js';
 import { readRows, readUsage } from './dialects.js';
 import {
-  bearer,
   defineProvider,
   REQUIRED_API_KEY,
   type Endpoint,
@@ -30,7 +29,6 @@ function keyBeginsWith(channel: Pick<Endpoint, 'credentials'>, prefix: string): 
 const dialect = {
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: ({ model, query, documents, topN, options }) => ({
     model,
     query,

@@ -129,7 +129,6 @@ export const watsonxOnPrem = defineProvider({
   ...common,
   id: 'watsonx-on-prem',
   title: 'IBM watsonx.ai (Cloud Pak for Data)',
-  baseUrl: undefined,
   credentials: {
     apiKey: { required: true, describe: 'API key of the user' },
   },

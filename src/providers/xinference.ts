@@ -1,6 +1,6 @@
 import type { FaultKind } from '../core/retry.js';
-import { readMeta, readRows } from './dialects.js';
-import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
+import { jinaLikeBody, readMeta, readRows } from './dialects.js';
+import { defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
@@ -20,7 +20,6 @@ export const xinference = defineProvider({
   ...route,
   id: 'xinference',
   title: 'Xinference',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   settings: {
     ...route.settings,
@@ -30,14 +29,9 @@ export const xinference = defineProvider({
       describe: 'ask for the number of tokens (return_len), which not every engine can tell',
     },
   },
-  headers: bearer,
-  body: ({ model, query, documents, topN, settings }) => ({
-    model,
-    query,
-    documents: documents.texts(),
-    top_n: topN,
-    return_documents: false,
-    return_len: settings.countTokens === true ? true : undefined,
+  body: (call) => ({
+    ...jinaLikeBody(call),
+    return_len: call.settings.countTokens === true ? true : undefined,
   }),
   decode: (reply) => ({
     rows: readRows(reply.field('results'), 'index', 'relevance_score', 'null'),

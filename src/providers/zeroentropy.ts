@@ -1,7 +1,6 @@
 import { plainBody, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
   defineProvider,
   optionalTextSetting,
   REQUIRED_API_KEY,
@@ -20,7 +19,6 @@ const dialect = {
       describe: 'fast, slow, or empty: fast, and slow once the fast limit is reached',
     },
   },
-  headers: bearer,
   body: (call) => ({ ...plainBody(call), latency: optionalTextSetting(call.settings, 'latency') }),
   decode: (reply) => ({
     rows: readRows(reply.field('results'), 'index', 'relevance_score'),

@@ -1,7 +1,7 @@
 import type { FaultKind } from '../core/retry.js';
 import { decodeJinaLike, jinaLikeBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
+import { defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 
 const TOO_LONG = /length|too (long|many|large)|exceed|at most|过长|长度|超过|超出/i;
@@ -36,7 +36,6 @@ export const zhipu = defineProvider({
   baseUrl: 'https://open.bigmodel.cn',
   path: '/api/paas/v4/rerank',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
   body: jinaLikeBody,
   decode: decodeJinaLike,
   fault,

@@ -96,9 +96,7 @@ const compatible = {
     ...pathSetting('/v1/chat/completions').settings,
     seed: { type: 'number', describe: 'seed, for servers that know one; unset: none is sent' },
   },
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   profile: { billing: 'none', isRelay: true },
 } as const;
 
@@ -130,7 +128,6 @@ const openAiHost = {
   baseUrl: 'https://api.openai.com',
   path: '/v1/chat/completions',
   credentials: REQUIRED_API_KEY,
-  headers: bearer,
 } as const;
 
 const openaiListwise = defineListwise(openAi('max_completion_tokens'), {
@@ -314,10 +311,8 @@ const ollama: ChatApi = {
 };
 
 const ollamaServer = {
-  baseUrl: undefined,
   path: '/api/chat',
   credentials: OPTIONAL_API_KEY,
-  headers: bearer,
   profile: { billing: 'none' },
 } as const;
 

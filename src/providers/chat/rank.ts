@@ -5,6 +5,7 @@ import type { JsonBody } from '../../bytes/index.js';
 import {
   defineComposedProvider,
   type ComposedProvider,
+  type Declaration,
   type Endpoint,
   type ProviderProfile,
   type RankerTools,
@@ -119,7 +120,7 @@ const PROFILE: ProviderProfile = {
   billing: 'tokens',
 };
 
-type Declared = Omit<ComposedProvider, 'transport' | 'rounds' | 'estimate' | 'profile'> & {
+type Declared = Omit<Declaration<ComposedProvider>, 'rounds' | 'estimate' | 'profile'> & {
   readonly profile?: Partial<ProviderProfile>;
 };
 

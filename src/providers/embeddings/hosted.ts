@@ -3,7 +3,6 @@ import type { JsonBody } from '../../bytes/index.js';
 import { readMeta } from '../dialects.js';
 import { bedrockAccess } from '../bedrock-access.js';
 import {
-  bearer,
   REQUIRED_API_KEY,
   requiredCredential,
   type UpstreamCall,
@@ -44,7 +43,6 @@ export const jinaEmbeddings = defineEmbeddings(
     baseUrl: 'https://api.jina.ai',
     path: '/v1/embeddings',
     credentials: REQUIRED_API_KEY,
-    headers: bearer,
     exampleModels: ['jina-embeddings-v4', 'jina-embeddings-v3'],
   },
 );
@@ -72,7 +70,6 @@ export const voyageEmbeddings = defineEmbeddings(
     baseUrl: 'https://api.voyageai.com',
     path: '/v1/embeddings',
     credentials: REQUIRED_API_KEY,
-    headers: bearer,
     exampleModels: ['voyage-3.5-lite', 'voyage-3.5', 'voyage-3-large'],
     notes: ['For the twin that MongoDB runs, set the base URL https://ai.mongodb.com.'],
   },
@@ -108,7 +105,6 @@ export const cohereEmbeddings = defineEmbeddings(
     baseUrl: 'https://api.cohere.com',
     path: '/v2/embed',
     credentials: REQUIRED_API_KEY,
-    headers: bearer,
     exampleModels: ['embed-v4.0', 'embed-multilingual-v3.0'],
   },
 );
@@ -229,7 +225,6 @@ export const huggingfaceEmbeddings = defineEmbeddings(
     path: ({ model }) =>
       `/models/${model.split('/').map(encodeURIComponent).join('/')}/pipeline/feature-extraction`,
     credentials: REQUIRED_API_KEY,
-    headers: bearer,
     profile: { billing: 'compute' },
     exampleModels: ['intfloat/multilingual-e5-large', 'BAAI/bge-m3'],
     notes: [

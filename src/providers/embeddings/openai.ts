@@ -59,7 +59,6 @@ export const embeddings = defineEmbeddings(api, {
   ...pathSetting(PATH),
   id: 'embeddings',
   title: 'Embeddings of any OpenAI-compatible server',
-  baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   settings: {
     path: {
@@ -69,7 +68,6 @@ export const embeddings = defineEmbeddings(api, {
     },
     ...encodingFormat(''),
   },
-  headers: bearer,
   otherPlace: ({ status, text }, { settings }) =>
     status === 404 && settings.path === PATH && !/model/i.test(text)
       ? { path: '/embeddings' }
@@ -92,7 +90,6 @@ export const openaiEmbeddings = defineEmbeddings(
     path: '/v1/embeddings',
     credentials: REQUIRED_API_KEY,
     settings: encodingFormat('base64'),
-    headers: bearer,
     exampleModels: ['text-embedding-3-small', 'text-embedding-3-large'],
     notes: ['A text of more than 8,191 tokens is refused: it is cut before it is sent.'],
   },
@@ -111,7 +108,6 @@ export const azureOpenaiEmbeddings = defineEmbeddings(
     ...pathSetting('/openai/v1/embeddings'),
     id: 'azure-openai-embeddings',
     title: 'Azure OpenAI embeddings',
-    baseUrl: undefined,
     credentials: { apiKey: { required: true, describe: 'key of the resource' } },
     settings: {
       ...pathSetting('/openai/v1/embeddings').settings,
@@ -148,7 +144,6 @@ function hosted(
       path,
       credentials: REQUIRED_API_KEY,
       settings: encodingFormat(''),
-      headers: bearer,
       exampleModels,
     },
   );

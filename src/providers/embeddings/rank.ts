@@ -4,6 +4,7 @@ import { snakeCase } from '../../core/records.js';
 import {
   defineComposedProvider,
   type ComposedProvider,
+  type Declaration,
   type Endpoint,
   type PartCall,
   type ProviderProfile,
@@ -80,7 +81,7 @@ const EMBEDDING_PROFILE: ProviderProfile = {
   billing: 'tokens',
 };
 
-type Declared = Omit<ComposedProvider, 'transport' | 'rounds' | 'estimate' | 'profile'> & {
+type Declared = Omit<Declaration<ComposedProvider>, 'rounds' | 'estimate' | 'profile'> & {
   readonly profile?: Partial<ProviderProfile>;
 };
 

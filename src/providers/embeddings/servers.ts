@@ -1,4 +1,4 @@
-import { bearer, OPTIONAL_API_KEY, optionalTextSetting, REQUIRED_API_KEY } from '../provider.js';
+import { OPTIONAL_API_KEY, optionalTextSetting, REQUIRED_API_KEY } from '../provider.js';
 import { pathSetting } from '../self-hosted.js';
 import { defineEmbeddings } from './rank.js';
 import { readIndexed, readList } from './vectors.js';
@@ -23,13 +23,11 @@ export const ollamaEmbeddings = defineEmbeddings(
   {
     id: 'ollama-embeddings',
     title: 'Ollama embeddings',
-    baseUrl: undefined,
     path: '/api/embed',
     credentials: OPTIONAL_API_KEY,
     settings: {
       keepAlive: { type: 'string', describe: 'how long the model stays loaded, such as 30m' },
     },
-    headers: bearer,
     profile: { billing: 'none' },
     exampleModels: ['qwen3-embedding:0.6b', 'nomic-embed-text', 'embeddinggemma', 'bge-m3'],
     notes: ['The base URL is http://127.0.0.1:11434 where it runs beside the gateway.'],
@@ -58,10 +56,8 @@ export const teiEmbeddings = defineEmbeddings(
   {
     id: 'tei-embeddings',
     title: 'Hugging Face text-embeddings-inference, embeddings',
-    baseUrl: undefined,
     path: '/embed',
     credentials: OPTIONAL_API_KEY,
-    headers: bearer,
     profile: { billing: 'none' },
     exampleModels: ['intfloat/multilingual-e5-small', 'BAAI/bge-m3'],
     notes: ['A server takes 32 texts at once unless it was started for more.'],
@@ -90,9 +86,7 @@ export const vllmMaxsim = defineEmbeddings(
     ...pathSetting('/pooling'),
     id: 'vllm-maxsim',
     title: 'vLLM token vectors (late interaction)',
-    baseUrl: undefined,
     credentials: OPTIONAL_API_KEY,
-    headers: bearer,
     profile: { billing: 'none' },
     exampleModels: ['jinaai/jina-colbert-v2', 'lightonai/GTE-ModernColBERT-v1'],
     notes: [
@@ -128,7 +122,6 @@ export const jinaMaxsim = defineEmbeddings(
     baseUrl: 'https://api.jina.ai',
     path: '/v1/multi-vector',
     credentials: REQUIRED_API_KEY,
-    headers: bearer,
     exampleModels: ['jina-colbert-v2'],
     notes: [
       'A score is the mean over the tokens of the query of the best cosine in the document.',
