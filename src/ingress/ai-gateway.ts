@@ -10,6 +10,7 @@ import {
   isRecord,
   listNames,
   membersOf,
+  open,
   modelOf,
   QUERY,
   stringsIn,
@@ -19,22 +20,14 @@ import {
 } from './read.js';
 import { rowsJson } from './rows.js';
 
-interface AiGatewayMembers {
-  readonly query: string;
-  readonly documents: { readonly type: 'text' | 'object' };
-  readonly topN?: number | null;
-}
-
 const VALUES = listNames('documents.values');
 
-const MEMBERS = membersOf<AiGatewayMembers>({
+const MEMBERS = membersOf({
   query: QUERY,
-  documents: Joi.object({
+  documents: open({
     type: Joi.string().valid('text', 'object').required(),
     values: Joi.any(),
-  })
-    .unknown(true)
-    .required(),
+  }).required(),
   topN: COUNT,
 });
 

@@ -4,7 +4,7 @@ import { plainRequest } from './plain-request.js';
 import { listNames, membersOf, QUERY, validate } from './read.js';
 import { rowsJson } from './rows.js';
 
-const MEMBERS = membersOf<{ readonly query: string }>({ query: QUERY });
+const MEMBERS = membersOf({ query: QUERY });
 const DOCS = listNames('docs');
 
 /** Alibaba's AI Search Open Platform: the model is a service of the path's workspace, whichever that is, and all rows return. */

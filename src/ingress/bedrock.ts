@@ -10,44 +10,31 @@ import {
   fieldsOf,
   fieldsText,
   isRecord,
+  maybe,
   membersOf,
+  open,
   topOf,
   validate,
   type Members,
 } from './read.js';
 import { rowsJson } from './rows.js';
 
-interface BedrockMembers {
-  readonly queries: { readonly textQuery: { readonly text: string } }[];
-  readonly rerankingConfiguration: {
-    readonly bedrockRerankingConfiguration: {
-      readonly modelConfiguration: {
-        readonly modelArn: string;
-        readonly additionalModelRequestFields?: Members | null;
-      };
-      readonly numberOfResults?: number | null;
-    };
-  };
-}
-
 const SOURCES = [{ name: 'sources', text: 'inlineDocumentSource.textDocument.text' }];
 
-const open = (members: Joi.PartialSchemaMap) => Joi.object(members).unknown(true).required();
-
-const MEMBERS = membersOf<BedrockMembers>({
-  queries: Joi.array()
+const MEMBERS = membersOf({
+  queries: Joi.array<{ readonly textQuery: { readonly text: string } }[]>()
     .length(1)
-    .items(open({ textQuery: open({ text: Joi.string().required() }) }))
+    .items(open({ textQuery: open({ text: Joi.string().required() }).required() }).required())
     .required(),
   rerankingConfiguration: open({
     bedrockRerankingConfiguration: open({
       modelConfiguration: open({
         modelArn: Joi.string().max(2_048).required(),
-        additionalModelRequestFields: Joi.object().unknown(true).allow(null),
-      }),
+        additionalModelRequestFields: maybe(Joi.object<Members>().unknown(true)),
+      }).required(),
       numberOfResults: COUNT,
-    }),
-  }),
+    }).required(),
+  }).required(),
 });
 
 /** Bedrock's agent runtime: queries and sources wrapped several times, the model in an ARN. */

@@ -15,6 +15,7 @@ import {
   FLAG,
   isRecord,
   listNames,
+  maybe,
   membersOf,
   MODEL,
   modelOf,
@@ -22,6 +23,7 @@ import {
   TEXT,
   topOf,
   validate,
+  type Of,
   type IngressRequest,
 } from './read.js';
 import { MAIN_ROW, rowsText, rowsWithDocuments } from './rows.js';
@@ -30,35 +32,24 @@ import { errorMember } from './write.js';
 const DOCUMENTS = listNames('documents');
 
 /** The members of a rerank request except `documents`, as they arrive on the wire. `null` means absent. */
-interface RerankMembers {
-  readonly model?: string | null;
-  readonly query: string;
-  readonly top_n?: number | null;
-  readonly return_documents?: boolean | 'true' | 'false' | null;
-  readonly rank_fields?: string[] | null;
-  readonly max_chunks_per_doc?: number | null;
-  readonly max_chunk_per_doc?: number | null;
-  readonly max_tokens_per_doc?: number | null;
-  readonly overlap_tokens?: number | null;
-  readonly instruction?: string | null;
-  readonly truncation?: boolean | null;
-  readonly priority?: number | null;
-}
-
-export const RERANK_MEMBERS = membersOf<RerankMembers>({
+export const RERANK_MEMBERS = membersOf({
   model: MODEL,
   query: QUERY,
   top_n: COUNT,
-  return_documents: Joi.alternatives(Joi.boolean(), Joi.valid('true', 'false', null)),
+  return_documents: Joi.alternatives<boolean | 'true' | 'false' | null | undefined>(
+    Joi.boolean(),
+    Joi.valid('true', 'false', null),
+  ),
   rank_fields: FIELDS,
   max_chunks_per_doc: COUNT,
   max_chunk_per_doc: COUNT,
   max_tokens_per_doc: COUNT,
-  overlap_tokens: Joi.number().unsafe().integer().min(0).allow(null),
+  overlap_tokens: maybe(Joi.number().unsafe().integer().min(0)),
   instruction: TEXT,
   truncation: FLAG,
-  priority: Joi.number().integer().min(0).max(999).allow(null),
+  priority: maybe(Joi.number().integer().min(0).max(999)),
 });
+type RerankMembers = Of<typeof RERANK_MEMBERS>;
 
 /** Documents as texts, and as objects with the fields to rank by. */
 export const RERANK_EXAMPLES: readonly [object, ...object[]] = [

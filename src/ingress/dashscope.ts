@@ -9,7 +9,9 @@ import {
   FLAG,
   isRecord,
   listNames,
+  maybe,
   membersOf,
+  open,
   MODEL,
   modelOf,
   stringPart,
@@ -20,34 +22,18 @@ import {
 } from './read.js';
 import { MAIN_ROW, rowsJson } from './rows.js';
 
-interface DashScopeMembers {
-  readonly model?: string | null;
-  readonly input: {
-    readonly query: string | { readonly text: string };
-  };
-  readonly parameters?: {
-    readonly top_n?: number | null;
-    readonly return_documents?: boolean | null;
-    readonly instruct?: string | null;
-  } | null;
-}
-
 const DOCUMENTS = listNames('input.documents');
 
-const MEMBERS = membersOf<DashScopeMembers>({
+const MEMBERS = membersOf({
   model: MODEL,
-  input: Joi.object({
-    query: Joi.alternatives(
+  input: open({
+    query: Joi.alternatives<string | { readonly text: string }>(
       Joi.string(),
-      Joi.object({ text: Joi.string().required() }).unknown(true),
+      open({ text: Joi.string().required() }),
     ).required(),
     documents: Joi.any(),
-  })
-    .unknown(true)
-    .required(),
-  parameters: Joi.object({ top_n: COUNT, return_documents: FLAG, instruct: TEXT })
-    .unknown(true)
-    .allow(null),
+  }).required(),
+  parameters: maybe(open({ top_n: COUNT, return_documents: FLAG, instruct: TEXT })),
 });
 
 /** DashScope's native form: input and parameters are separate, and the rows are inside `output`. */

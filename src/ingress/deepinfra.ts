@@ -1,19 +1,23 @@
 import Joi from 'joi';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
-import { listNames, membersOf, modelOf, oneQuery, stringsIn, TEXT, validate } from './read.js';
+import {
+  listNames,
+  maybe,
+  membersOf,
+  modelOf,
+  oneQuery,
+  stringsIn,
+  TEXT,
+  TEXT_OR_TEXTS,
+  validate,
+} from './read.js';
 import { rowsJson } from './rows.js';
 import { byPosition, isOfBody, scoreJson } from './write.js';
 
-interface DeepInfraMembers {
-  readonly queries?: string | string[] | null;
-  readonly query?: string | null;
-  readonly instruction?: string | null;
-}
-
-const MEMBERS = membersOf<DeepInfraMembers>({
-  queries: Joi.alternatives(Joi.string(), Joi.array().items(Joi.string()).min(1)).allow(null),
-  query: Joi.string().allow(null),
+const MEMBERS = membersOf({
+  queries: maybe(TEXT_OR_TEXTS),
+  query: maybe(Joi.string()),
   instruction: TEXT,
 });
 const DOCUMENTS = listNames('documents');

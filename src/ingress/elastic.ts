@@ -1,4 +1,3 @@
-import Joi from 'joi';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -6,8 +5,10 @@ import {
   COUNT,
   FLAG,
   listNames,
+  maybe,
   membersOf,
   modelOf,
+  open,
   QUERY,
   stringsIn,
   topOf,
@@ -15,21 +16,11 @@ import {
 } from './read.js';
 import { MAIN_ROW, rowsJson } from './rows.js';
 
-interface ElasticMembers {
-  readonly query: string;
-  readonly top_n?: number | null;
-  readonly return_documents?: boolean | null;
-  readonly task_settings?: {
-    readonly top_n?: number | null;
-    readonly return_documents?: boolean | null;
-  } | null;
-}
-
-const MEMBERS = membersOf<ElasticMembers>({
+const MEMBERS = membersOf({
   query: QUERY,
   top_n: COUNT,
   return_documents: FLAG,
-  task_settings: Joi.object({ top_n: COUNT, return_documents: FLAG }).unknown(true).allow(null),
+  task_settings: maybe(open({ top_n: COUNT, return_documents: FLAG })),
 });
 const INPUT = listNames('input');
 

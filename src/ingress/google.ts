@@ -6,6 +6,7 @@ import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   FLAG,
+  maybe,
   membersOf,
   MODEL,
   modelOf,
@@ -23,17 +24,10 @@ import {
 } from './records.js';
 import { scoreJson } from './write.js';
 
-interface GoogleMembers {
-  readonly model?: string | null;
-  readonly query: string;
-  readonly topN?: number | null;
-  readonly ignoreRecordDetailsInResponse?: boolean | null;
-}
-
-const MEMBERS = membersOf<GoogleMembers>({
+const MEMBERS = membersOf({
   model: MODEL,
   query: QUERY,
-  topN: Joi.number().unsafe().integer().allow(null),
+  topN: maybe(Joi.number().unsafe().integer()),
   ignoreRecordDetailsInResponse: FLAG,
 });
 

@@ -4,13 +4,7 @@ import { plainRequest } from './plain-request.js';
 import { COUNT, listNames, membersOf, MODEL, QUERY, validate } from './read.js';
 import { rowsJson } from './rows.js';
 
-interface IsaacusMembers {
-  readonly model?: string | null;
-  readonly query: string;
-  readonly top_n?: number | null;
-}
-
-const MEMBERS = membersOf<IsaacusMembers>({ model: MODEL, query: QUERY, top_n: COUNT });
+const MEMBERS = membersOf({ model: MODEL, query: QUERY, top_n: COUNT });
 const TEXTS = listNames('texts');
 
 /** Isaacus: `texts`, and problems in the form of RFC 7807. */

@@ -5,19 +5,46 @@ import type { Members } from './request.js';
 
 const MOST_FIELDS = 100;
 
-/** Whole numbers of any size: a count beyond the number of documents means all of them. `null` means absent. */
-export const COUNT = Joi.number().unsafe().integer().min(1).allow(null);
-export const FLAG = Joi.boolean().allow(null);
-export const TEXT = Joi.string().allow('', null);
-export const MODEL = Joi.string().max(256).allow('', null);
-export const QUERY = Joi.string().required();
-export const FIELDS = Joi.array().items(Joi.string().min(1)).max(MOST_FIELDS).allow(null);
+/** The type of the values that a schema lets pass. */
+export type Of<S> = S extends Joi.AnySchema
+  ? NonNullable<S['~standard']['types']>['output']
+  : never;
 
-/** A schema of the members that a form knows; others are ignored. */
-export function membersOf<T>(members: Joi.StrictSchemaMap<T>): Joi.ObjectSchema<T> {
-  return Joi.object<T, true>(members)
-    .unknown(true)
-    .prefs({ convert: false, errors: { wrap: { label: false } } });
+// Not `Joi.AnySchema`: with it around, the compiler takes a plain `Joi.string()` for a schema of anything.
+type Schemas = Readonly<Record<string, Joi.SchemaInternals>>;
+
+/** The type of an object with such members. */
+type ObjectOf<S extends Schemas> = { readonly [K in keyof S]: Of<S[K]> };
+
+/** A member that may be absent; `null` means the same. */
+export function maybe<S extends Joi.SchemaInternals>(
+  schema: S,
+): Joi.AnySchema<Of<S> | null | undefined> {
+  // What `AnySchema` adds is for the compiler.
+  return (schema as unknown as Joi.AnySchema<Of<S> | null | undefined>).allow(null);
+}
+
+/** An object within the members; others that it has are ignored. */
+export function open<const S extends Schemas>(members: S): Joi.ObjectSchema<ObjectOf<S>> {
+  return Joi.object<ObjectOf<S>>(members).unknown(true);
+}
+
+/** Whole numbers of any size: a count beyond the number of documents means all of them. */
+export const COUNT = maybe(Joi.number().unsafe().integer().min(1));
+export const FLAG = maybe(Joi.boolean());
+export const TEXT = maybe(Joi.string().allow(''));
+export const MODEL = maybe(Joi.string().max(256).allow(''));
+export const QUERY = Joi.string().required();
+export const FIELDS = maybe(Joi.array<string[]>().items(Joi.string().min(1)).max(MOST_FIELDS));
+/** One text, or some. */
+export const TEXT_OR_TEXTS = Joi.alternatives<string | string[]>(
+  Joi.string(),
+  Joi.array().items(Joi.string()).min(1),
+);
+
+/** A schema of the members that a form knows, and their type; others are ignored. */
+export function membersOf<const S extends Schemas>(members: S): Joi.ObjectSchema<ObjectOf<S>> {
+  return open(members).prefs({ convert: false, errors: { wrap: { label: false } } });
 }
 
 /** The model that a form names; `null` and the empty string name none. */

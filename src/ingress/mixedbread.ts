@@ -18,16 +18,7 @@ import {
 } from './read.js';
 import { fastApiError, scoreJson } from './write.js';
 
-interface MixedbreadMembers {
-  readonly model?: string | null;
-  readonly query: string;
-  readonly top_k?: number | null;
-  readonly return_input?: boolean | null;
-  readonly rank_fields?: string[] | null;
-  readonly rewrite_query?: boolean | null;
-}
-
-const MEMBERS = membersOf<MixedbreadMembers>({
+const MEMBERS = membersOf({
   model: MODEL,
   query: QUERY,
   top_k: COUNT,

@@ -6,31 +6,25 @@ import {
   checkQuery,
   COUNT,
   listNames,
+  maybe,
   membersOf,
   MODEL,
   modelOf,
   objectsIn,
+  open,
   topOf,
   validate,
 } from './read.js';
 import { rescored, rowsJson } from './rows.js';
 import { asLogits } from './write.js';
 
-interface NvidiaMembers {
-  readonly model?: string | null;
-  readonly query: { readonly text: string };
-  readonly truncate?: string | null;
-  /** Neither is in NVIDIA's API; its clients and LiteLLM send them. */
-  readonly top_n?: number | null;
-  readonly top_k?: number | null;
-}
-
 const PASSAGES = listNames('passages');
 
-const MEMBERS = membersOf<NvidiaMembers>({
+const MEMBERS = membersOf({
   model: MODEL,
-  query: Joi.object({ text: Joi.string().required() }).unknown(true).required(),
-  truncate: Joi.string().valid('NONE', 'END', 'START').allow(null),
+  query: open({ text: Joi.string().required() }).required(),
+  truncate: maybe(Joi.string().valid('NONE', 'END', 'START')),
+  // Neither is in NVIDIA's API; its clients and LiteLLM send them.
   top_n: COUNT,
   top_k: COUNT,
 });

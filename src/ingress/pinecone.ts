@@ -13,31 +13,24 @@ import {
   FLAG,
   isRecord,
   listNames,
+  maybe,
   membersOf,
   MODEL,
   modelOf,
+  open,
   QUERY,
   topOf,
   validate,
 } from './read.js';
 import { rowsJson } from './rows.js';
 
-interface PineconeMembers {
-  readonly model?: string | null;
-  readonly query: string;
-  readonly top_n?: number | null;
-  readonly return_documents?: boolean | null;
-  readonly rank_fields?: string[] | null;
-  readonly parameters?: { readonly truncate?: unknown } | null;
-}
-
-const MEMBERS = membersOf<PineconeMembers>({
+const MEMBERS = membersOf({
   model: MODEL,
   query: QUERY,
   top_n: COUNT,
   return_documents: FLAG,
   rank_fields: FIELDS,
-  parameters: Joi.object({ truncate: Joi.any() }).unknown(true).allow(null),
+  parameters: maybe(open({ truncate: Joi.any<unknown>() })),
 });
 const DEFAULT_FIELDS = ['text'];
 const DOCUMENTS = listNames('documents');

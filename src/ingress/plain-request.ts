@@ -8,7 +8,7 @@ import { checkQuery, modelOf, stringsIn, topOf } from './read.js';
  */
 export function plainRequest<Kept = undefined>(
   lists: readonly ListPlace[],
-  { model, query }: { readonly model?: string | null; readonly query: string },
+  { model, query }: { readonly model?: string | null | undefined; readonly query: string },
   top: number | null | undefined,
   more: Partial<ParsedRerank<Kept>> = {},
 ): Asked<Kept> {

@@ -8,6 +8,9 @@ export {
   MODEL,
   QUERY,
   FIELDS,
+  TEXT_OR_TEXTS,
+  maybe,
+  open,
   membersOf,
   modelOf,
   topOf,
@@ -15,6 +18,7 @@ export {
   validate,
   checkQuery,
   oneQuery,
+  type Of,
 } from './members.js';
 export {
   findDocuments,

@@ -6,23 +6,13 @@ import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, TEXT, validate } from 
 import { rescored, rowsJson } from './rows.js';
 import { asLogits, asProbabilities, isOfBody } from './write.js';
 
-interface TeiMembers {
-  readonly query: string;
-  readonly raw_scores?: boolean | null;
-  readonly return_text?: boolean | null;
-  readonly truncate?: boolean | null;
-  readonly truncation_direction?: string | null;
-  /** Neither is in TEI's API; some of its clients send them. */
-  readonly model?: string | null;
-  readonly top_n?: number | null;
-}
-
-const MEMBERS = membersOf<TeiMembers>({
+const MEMBERS = membersOf({
   query: QUERY,
   raw_scores: FLAG,
   return_text: FLAG,
   truncate: FLAG,
   truncation_direction: TEXT,
+  // Neither is in TEI's API; some of its clients send them.
   model: MODEL,
   top_n: COUNT,
 });

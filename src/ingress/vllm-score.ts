@@ -1,14 +1,15 @@
-import Joi from 'joi';
 import { GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
   listNames,
+  maybe,
   membersOf,
   MODEL,
   modelOf,
   oneQuery,
   stringsIn,
+  TEXT_OR_TEXTS,
   validate,
   type IngressRequest,
   type WantedList,
@@ -16,17 +17,8 @@ import {
 import { rowsJson } from './rows.js';
 import { byPosition } from './write.js';
 
-type Side = string | string[] | null;
-
-interface ScoreMembers {
-  readonly model?: string | null;
-  readonly text_1?: Side;
-  readonly data_1?: Side;
-  readonly queries?: Side;
-}
-
-const SIDE = Joi.alternatives(Joi.string(), Joi.array().items(Joi.string()).min(1)).allow(null);
-const MEMBERS = membersOf<ScoreMembers>({
+const SIDE = maybe(TEXT_OR_TEXTS);
+const MEMBERS = membersOf({
   model: MODEL,
   text_1: SIDE,
   data_1: SIDE,

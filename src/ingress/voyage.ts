@@ -5,15 +5,7 @@ import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, validate } from './rea
 import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
 import { errorMember } from './write.js';
 
-interface VoyageMembers {
-  readonly model?: string | null;
-  readonly query: string;
-  readonly top_k?: number | null;
-  readonly return_documents?: boolean | null;
-  readonly truncation?: boolean | null;
-}
-
-const MEMBERS = membersOf<VoyageMembers>({
+const MEMBERS = membersOf({
   model: MODEL,
   query: QUERY,
   top_k: COUNT,

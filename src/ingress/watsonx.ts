@@ -7,42 +7,29 @@ import {
   COUNT,
   FLAG,
   listNames,
+  maybe,
   membersOf,
   MODEL,
   modelOf,
   objectsIn,
+  open,
   QUERY,
   topOf,
   validate,
 } from './read.js';
 import { rowsJson } from './rows.js';
 
-interface WatsonxMembers {
-  readonly model_id?: string | null;
-  readonly query: string;
-  readonly parameters?: {
-    readonly truncate_input_tokens?: number | null;
-    readonly return_options?: {
-      readonly top_n?: number | null;
-      readonly inputs?: boolean | null;
-      readonly query?: boolean | null;
-    } | null;
-  } | null;
-}
-
 const INPUTS = listNames('inputs');
 
-const MEMBERS = membersOf<WatsonxMembers>({
+const MEMBERS = membersOf({
   model_id: MODEL,
   query: QUERY,
-  parameters: Joi.object({
-    truncate_input_tokens: Joi.number().integer().allow(null),
-    return_options: Joi.object({ top_n: COUNT, inputs: FLAG, query: FLAG })
-      .unknown(true)
-      .allow(null),
-  })
-    .unknown(true)
-    .allow(null),
+  parameters: maybe(
+    open({
+      truncate_input_tokens: maybe(Joi.number().integer()),
+      return_options: maybe(open({ top_n: COUNT, inputs: FLAG, query: FLAG })),
+    }),
+  ),
 });
 
 interface Kept {

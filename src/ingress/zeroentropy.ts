@@ -5,14 +5,7 @@ import { COUNT, listNames, membersOf, MODEL, QUERY, TEXT, validate } from './rea
 import { MAIN_ROW, rowsJson } from './rows.js';
 import { fastApiError, scoreJson } from './write.js';
 
-interface ZeroEntropyMembers {
-  readonly model?: string | null;
-  readonly query: string;
-  readonly top_n?: number | null;
-  readonly latency?: string | null;
-}
-
-const MEMBERS = membersOf<ZeroEntropyMembers>({
+const MEMBERS = membersOf({
   model: MODEL,
   query: QUERY,
   top_n: COUNT,
