@@ -7,6 +7,7 @@ import {
 } from './cohere.js';
 import { readRows } from './dialects.js';
 import { defineProvider } from './provider.js';
+import { USUAL } from './self-hosted.js';
 
 /** A rerank model behind Bedrock's general call; Cohere's models need a version in the body, which Amazon's refuse. */
 export const bedrockInvoke = defineProvider({
@@ -41,15 +42,9 @@ export const bedrockInvoke = defineProvider({
     usage: { inputTokens: countOf(headers['x-amzn-bedrock-input-token-count']) },
   }),
   profile: {
+    ...USUAL,
     limits: { documents: { default: 1_000 } },
-    truncates: true,
-    sorted: true,
-    topN: 'honoured',
-    echo: 'never',
-    documents: { objects: false, images: { default: false } },
     blanks: 'as_space',
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
     billing: 'search_units',
   },
   exampleModels: ['cohere.rerank-v3-5:0', 'amazon.rerank-v1:0'],

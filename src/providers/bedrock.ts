@@ -4,6 +4,7 @@ import { readRows } from './dialects.js';
 import { defineProvider, textSetting, type UpstreamCall, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { AWS_CREDENTIALS, AWS_REGION, signBedrock } from './signing/aws.js';
+import { USUAL } from './self-hosted.js';
 
 /** Messages about the model or our way of calling it, sent with the status of a bad request. */
 const MISCONFIGURED =
@@ -95,19 +96,14 @@ export const bedrock = defineProvider({
   nextPage: (reply) => reply.maybe('nextToken').optionalString(),
   fault: bedrockFault,
   profile: {
+    ...USUAL,
     limits: {
       documents: { default: 1_000 },
       documentCharacters: 32_000,
       queryCharacters: 32_000,
     },
-    truncates: true,
-    sorted: true,
-    topN: 'honoured',
-    echo: 'never',
     documents: { objects: true, images: { default: false } },
     blanks: 'as_space',
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
     billing: 'search_units',
   },
   exampleModels: ['cohere.rerank-v3-5:0', 'amazon.rerank-v1:0'],

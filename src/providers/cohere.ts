@@ -11,21 +11,18 @@ import {
   type UpstreamReply,
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
+import { USUAL } from './self-hosted.js';
 
 const profile: ProviderProfile = {
+  ...USUAL,
   limits: {
     documents: { default: 10_000 },
     pairTokens: { default: 4_096, models: [{ match: /^rerank-v4/, value: 32_768 }] },
     documentTokens: { default: 4_096 },
   },
-  truncates: true,
-  sorted: true,
-  topN: 'honoured',
   echo: 'optional',
   documents: { objects: true, images: { default: false } },
   blanks: 'as_space',
-  scoreScale: { default: 'probability' },
-  ranking: { default: 'pointwise' },
   billing: 'search_units',
 };
 

@@ -13,6 +13,7 @@ import {
   type UpstreamReply,
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
+import { USUAL } from './self-hosted.js';
 
 /** The most specific prefix first; the codes are those of both envelopes. */
 const CODES: readonly (readonly [match: RegExp, kind: FaultKind])[] = [
@@ -61,6 +62,7 @@ function headers(endpoint: Endpoint): Record<string, string> {
 const IMAGE_MODELS = /-vl-/;
 
 const profile: ProviderProfile = {
+  ...USUAL,
   limits: {
     documents: { default: 500, models: [{ match: IMAGE_MODELS, value: 100 }] },
     imageDocuments: { default: 40 },
@@ -68,18 +70,11 @@ const profile: ProviderProfile = {
     pairTokens: { default: 4_000, models: [{ match: IMAGE_MODELS, value: 8_000 }] },
     documentCharacters: 300_000,
   },
-  truncates: true,
-  sorted: true,
-  topN: 'honoured',
   echo: 'optional',
   documents: {
     objects: false,
     images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
   },
-  blanks: 'accepted',
-  scoreScale: { default: 'probability' },
-  ranking: { default: 'pointwise' },
-  billing: 'tokens',
 };
 
 const native = {

@@ -18,6 +18,7 @@ import {
   googleToken,
   type GoogleKey,
 } from './signing/google.js';
+import { USUAL } from './self-hosted.js';
 
 type Channel = Pick<Endpoint, 'credentials' | 'settings'>;
 
@@ -83,6 +84,7 @@ const common = {
   decode,
   fault,
   profile: {
+    ...USUAL,
     limits: {
       documents: { default: 200 },
       pairTokens: {
@@ -90,14 +92,8 @@ const common = {
         models: [{ match: /-512|-00[123]$/, value: 512 }],
       },
     },
-    truncates: true,
-    sorted: true,
-    topN: 'honoured',
     echo: 'optional',
-    documents: { objects: false, images: { default: false } },
     blanks: 'refused',
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
     billing: 'search_units',
   },
   exampleModels: [

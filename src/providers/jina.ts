@@ -1,7 +1,7 @@
 import { decodeJinaLike, objectsOf } from './dialects.js';
 import { defineProvider, REQUIRED_API_KEY } from './provider.js';
 import { readErrorMessage } from './reply.js';
-import { COSINE_MODELS, LISTWISE_MODELS } from './self-hosted.js';
+import { COSINE_MODELS, LISTWISE_MODELS, USUAL } from './self-hosted.js';
 
 const NO_BALANCE = /balance not enough|insufficient balance/i;
 const IMAGE_MODELS = /reranker-m0/;
@@ -26,6 +26,7 @@ export const jina = defineProvider({
   fault: (reply) =>
     reply.status >= 400 && NO_BALANCE.test(readErrorMessage(reply)) ? 'misconfigured' : undefined,
   profile: {
+    ...USUAL,
     limits: {
       pairTokens: {
         default: 131_072,
@@ -36,18 +37,13 @@ export const jina = defineProvider({
         ],
       },
     },
-    truncates: true,
-    sorted: true,
-    topN: 'honoured',
     echo: 'optional',
     documents: {
       objects: true,
       images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
     },
-    blanks: 'accepted',
     scoreScale: { default: 'probability', models: [{ match: COSINE_MODELS, value: 'cosine' }] },
     ranking: { default: 'pointwise', models: [{ match: LISTWISE_MODELS, value: 'listwise' }] },
-    billing: 'tokens',
   },
   exampleModels: [
     'jina-reranker-v3',

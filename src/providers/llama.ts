@@ -1,4 +1,5 @@
 import { defineInProcessProvider, textSetting, type SettingValue } from './provider.js';
+import { USUAL } from './self-hosted.js';
 
 const CONTEXT_TOKENS = 2048;
 
@@ -46,16 +47,11 @@ export const llama = defineInProcessProvider({
     return { rows: scores.map((score, index) => ({ index, score })) };
   },
   profile: {
-    limits: {},
-    truncates: true,
+    ...USUAL,
     sorted: false,
     topN: 'ignored',
-    echo: 'never',
     documents: { objects: true, images: { default: false } },
-    blanks: 'accepted',
     // The package applies the logistic function to a model's logits.
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
     billing: 'none',
   },
   notes: [

@@ -1,5 +1,6 @@
 import { lexicalSlices } from '../rankers/lexical.js';
 import { defineInProcessProvider } from './provider.js';
+import { USUAL } from './self-hosted.js';
 
 /** Characters read between two looks at the clock: few, since code that the engine has not optimized yet is slow. */
 const SLICE_CHARS = 1_024;
@@ -33,14 +34,11 @@ export const local = defineInProcessProvider({
     }
   },
   profile: {
-    limits: {},
+    ...USUAL,
     truncates: false,
     sorted: false,
     topN: 'ignored',
-    echo: 'never',
     documents: { objects: true, images: { default: false } },
-    blanks: 'accepted',
-    scoreScale: { default: 'probability' },
     // Word weights come from all documents of the request.
     ranking: { default: 'listwise' },
     billing: 'none',

@@ -1,6 +1,7 @@
 import { readRows } from './dialects.js';
 import { CredentialError, defineProvider, textSetting, type UpstreamCall } from './provider.js';
 import { ociKey, signForOci } from './signing/oci.js';
+import { USUAL } from './self-hosted.js';
 
 /** A dedicated model is addressed by the OCID of its endpoint; one that Oracle may some day share, by its name. */
 function servingMode(model: string) {
@@ -55,15 +56,9 @@ export const oci = defineProvider({
   // A conflict or a failed precondition passes on a retry.
   fault: ({ status }) => (status === 409 || status === 412 ? 'transient' : undefined),
   profile: {
-    limits: {},
-    truncates: true,
-    sorted: true,
-    topN: 'honoured',
+    ...USUAL,
     echo: 'optional',
-    documents: { objects: false, images: { default: false } },
     blanks: 'as_space',
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
     billing: 'search_units',
   },
   exampleModels: ['ocid1.generativeaiendpoint.oc1.us-chicago-1.your-endpoint'],

@@ -11,15 +11,24 @@ export const LISTWISE_MODELS = /jina-reranker-v3|mxbai-rerank\S*listwise/i;
 /** Models whose scores are cosines. */
 export const COSINE_MODELS = /jina-reranker-v3/i;
 
-/** The profile of most servers that an operator runs; each states its differences. */
-export const SELF_HOSTED: ProviderProfile = {
+/** What is so of most providers; each profile states its differences. */
+export const USUAL: ProviderProfile = {
   limits: {},
-  truncates: false,
+  truncates: true,
   sorted: true,
   topN: 'honoured',
   echo: 'never',
   documents: { objects: false, images: { default: false } },
   blanks: 'accepted',
+  scoreScale: { default: 'probability' },
+  ranking: { default: 'pointwise' },
+  billing: 'tokens',
+};
+
+/** The profile of most servers that an operator runs. */
+export const SELF_HOSTED: ProviderProfile = {
+  ...USUAL,
+  truncates: false,
   scoreScale: { default: 'probability', models: [{ match: COSINE_MODELS, value: 'cosine' }] },
   ranking: { default: 'pointwise', models: [{ match: LISTWISE_MODELS, value: 'listwise' }] },
   billing: 'none',

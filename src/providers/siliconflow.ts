@@ -11,6 +11,7 @@ import {
   type UpstreamReply,
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
+import { USUAL } from './self-hosted.js';
 
 const OVERLOADED = 50_505;
 const UNKNOWN_MODEL = /no such model|model does not exist|model disabled/i;
@@ -63,16 +64,8 @@ const dialect = {
   }),
   fault,
   profile: {
-    limits: {},
-    truncates: true,
-    sorted: true,
-    topN: 'honoured',
+    ...USUAL,
     echo: 'optional',
-    documents: { objects: false, images: { default: false } },
-    blanks: 'accepted',
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
-    billing: 'tokens',
   },
   notes: [
     'Images are not sent: whether a Qwen3-VL reranker is served, and in what form, is not documented.',

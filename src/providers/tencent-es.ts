@@ -7,6 +7,7 @@ import {
   tencentFault,
   tencentHeaders,
 } from './tencent-lkeap.js';
+import { USUAL } from './self-hosted.js';
 
 /** Reranking by Tencent's Elasticsearch service; any member of its reply may be null. */
 export const tencentEs = defineProvider({
@@ -34,16 +35,10 @@ export const tencentEs = defineProvider({
   },
   fault: tencentFault,
   profile: {
-    limits: {},
-    truncates: true,
-    sorted: true,
-    topN: 'honoured',
+    ...USUAL,
     echo: 'optional',
-    documents: { objects: false, images: { default: false } },
     blanks: 'as_space',
     scoreScale: { default: 'unbounded' },
-    ranking: { default: 'pointwise' },
-    billing: 'tokens',
   },
   exampleModels: ['bge-reranker-v2-m3', 'bge-reranker-large'],
   notes: ['Limits, sort order and the range of its scores are not documented.'],

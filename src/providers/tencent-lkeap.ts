@@ -10,6 +10,7 @@ import {
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { tencentSigner } from './signing/tencent.js';
+import { USUAL } from './self-hosted.js';
 
 export const TENCENT_CREDENTIALS = {
   secretId: { required: true, describe: 'SecretId of an API key' },
@@ -89,16 +90,13 @@ export const tencentLkeap = defineProvider({
   },
   fault: tencentFault,
   profile: {
+    ...USUAL,
     limits: { documents: { default: 60 }, requestCharacters: 2_000 },
     truncates: false,
     sorted: false,
     topN: 'unsupported',
-    echo: 'never',
-    documents: { objects: false, images: { default: false } },
     blanks: 'as_space',
     scoreScale: { default: 'unbounded' },
-    ranking: { default: 'pointwise' },
-    billing: 'tokens',
   },
   exampleModels: ['lke-reranker-base'],
   notes: [

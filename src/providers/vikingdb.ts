@@ -5,6 +5,7 @@ import { readRows } from './dialects.js';
 import { defineProvider, optionalTextSetting, type UpstreamReply } from './provider.js';
 import { signForVolcengine } from './signing/volcengine.js';
 import { VOLCENGINE_CREDENTIALS, volcengineFault, volcengineMistakes } from './volcengine.js';
+import { USUAL } from './self-hosted.js';
 
 /** The data plane names its errors but does not list the names, so they are judged by the words in them. */
 const NAMED_FAULTS: readonly (readonly [RegExp, FaultKind])[] = [
@@ -69,16 +70,10 @@ export const vikingdb = defineProvider({
   }),
   fault,
   profile: {
-    limits: {},
-    truncates: true,
+    ...USUAL,
     sorted: false,
     topN: 'unsupported',
-    echo: 'never',
-    documents: { objects: false, images: { default: false } },
     blanks: 'as_space',
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
-    billing: 'tokens',
   },
   exampleModels: ['doubao-seed-rerank'],
   notes: ['Known from a single adapter: only the scores in result.data are certain.'],

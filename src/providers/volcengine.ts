@@ -9,6 +9,7 @@ import {
   type UpstreamReply,
 } from './provider.js';
 import { signForVolcengine } from './signing/volcengine.js';
+import { USUAL } from './self-hosted.js';
 
 /** Keys for signing; a plain API key in their place is sent as a bearer token. */
 export const VOLCENGINE_CREDENTIALS = {
@@ -97,19 +98,15 @@ export const volcengine = defineProvider({
   },
   fault: volcengineFault,
   profile: {
+    ...USUAL,
     limits: { documents: { default: 200 } },
-    truncates: true,
     sorted: false,
     topN: 'unsupported',
-    echo: 'never',
     documents: {
       objects: false,
       images: { default: false, models: [{ match: /^doubao-seed/, value: true }] },
     },
     blanks: 'as_space',
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
-    billing: 'tokens',
   },
   exampleModels: ['base-multilingual-rerank', 'm3-v2-rerank', 'doubao-seed-rerank'],
   notes: [

@@ -8,6 +8,7 @@ import {
   type UpstreamReply,
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
+import { USUAL } from './self-hosted.js';
 
 const BATCH_TOO_LARGE = /tokens per (submitted )?batch|batch size|at most 1,?000 documents/i;
 const UNKNOWN_MODEL = /^model \S+ is not supported/i;
@@ -43,6 +44,7 @@ const dialect = {
   }),
   fault,
   profile: {
+    ...USUAL,
     limits: {
       documents: { default: 1_000 },
       requestTokens: {
@@ -58,15 +60,8 @@ const dialect = {
         ],
       },
     },
-    truncates: true,
-    sorted: true,
-    topN: 'honoured',
     echo: 'optional',
-    documents: { objects: false, images: { default: false } },
     blanks: 'as_space',
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
-    billing: 'tokens',
   },
   exampleModels: ['rerank-2.5', 'rerank-2.5-lite', 'rerank-3', 'rerank-3-lite'],
 } as const satisfies Partial<HttpProvider>;

@@ -10,6 +10,7 @@ import {
   type UpstreamReply,
 } from './provider.js';
 import { cloudPakToken, IBM_IAM_SETTINGS, ibmIamToken } from './signing/ibm.js';
+import { USUAL } from './self-hosted.js';
 
 /** Error codes, which say more than the status; which status goes with which code is not documented. */
 const FAULTS: Readonly<Record<string, FaultKind>> = {
@@ -85,17 +86,13 @@ const common = {
   }),
   fault,
   profile: {
+    ...USUAL,
     limits: { pairTokens: { default: 512 } },
-    truncates: true,
     // Its guide says that rows are sorted, but one of its own samples is not.
     sorted: false,
-    topN: 'honoured',
     echo: 'optional',
-    documents: { objects: false, images: { default: false } },
     blanks: 'as_space',
     scoreScale: { default: 'cosine', models: [{ match: /ms-marco/, value: 'logit' }] },
-    ranking: { default: 'pointwise' },
-    billing: 'tokens',
   },
   exampleModels: ['cross-encoder/ms-marco-minilm-l-12-v2'],
 } satisfies Partial<HttpProvider>;

@@ -18,6 +18,7 @@ import {
 import { ask, sumUsage, type Question } from '../rounds.js';
 import { readChance, readOrder, type Likely } from './answer.js';
 import { fitted, fittedDocument, promptOf, type Prompt } from './prompt.js';
+import { USUAL } from '../self-hosted.js';
 
 /** One question to a chat model. */
 export interface ChatQuestion extends Prompt {
@@ -108,16 +109,12 @@ function mistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] 
 }
 
 const PROFILE: ProviderProfile = {
+  ...USUAL,
   limits: { documents: { default: 100 } },
-  truncates: true,
-  sorted: true,
   topN: 'unsupported',
-  echo: 'never',
-  documents: { objects: false, images: { default: false } },
   blanks: 'refused',
   scoreScale: { default: 'order' },
   ranking: { default: 'listwise' },
-  billing: 'tokens',
 };
 
 type Declared = Omit<Declaration<ComposedProvider>, 'rounds' | 'estimate' | 'profile'> & {

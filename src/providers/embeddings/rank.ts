@@ -18,6 +18,7 @@ import { ask, sumUsage, type Question } from '../rounds.js';
 import { dimensionsOf, readEmbedding, similarity, workOf, type Embedding } from './comparison.js';
 import type { EmbeddedText } from './forms.js';
 import { DistinctTexts, queryFor, type TextLimits } from './texts.js';
+import { USUAL } from '../self-hosted.js';
 
 /** The result of one call of an embedding API. */
 export interface Embedded {
@@ -68,17 +69,13 @@ function embeddingMistakes({ settings }: Pick<Endpoint, 'settings'>): (string | 
 
 /** The profile common to all of them. */
 const EMBEDDING_PROFILE: ProviderProfile = {
+  ...USUAL,
   limits: { documents: { default: 10_000 } },
-  truncates: true,
   sorted: false,
   topN: 'unsupported',
-  echo: 'never',
-  documents: { objects: false, images: { default: false } },
   // Most APIs refuse an empty text, and none could embed its meaning.
   blanks: 'refused',
   scoreScale: { default: 'cosine' },
-  ranking: { default: 'pointwise' },
-  billing: 'tokens',
 };
 
 type Declared = Omit<Declaration<ComposedProvider>, 'rounds' | 'estimate' | 'profile'> & {
