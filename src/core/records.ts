@@ -65,6 +65,21 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
+/** Whether two values have the same canonical JSON. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
+    return false;
+  }
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const [a, b] = [one, other] as [Record<string, unknown>, Record<string, unknown>];
+  const isInBoth = (name: string): boolean => isSameJson(a[name], b[name]);
+  return (
+    Object.keys(a).every(isInBoth) &&
+    Object.keys(b).every((name) => Object.hasOwn(a, name) || isInBoth(name))
+  );
+}
+
 /** Whether a value has members: an object that is not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,7 +6,7 @@ import {
   type ChannelStatus,
   type TagSwitch,
 } from '../core/channel.js';
-import { canonicalJson } from '../core/records.js';
+import { isSameJson } from '../core/records.js';
 import type { ChannelSnapshot, DeclaredChannel } from './channels.js';
 import type { MovedRow } from './moving.js';
 import { openCredentials, type Vault } from './vault.js';
@@ -25,11 +25,14 @@ export interface StoredChannels {
   readonly switches: ReadonlyMap<string, TagSwitch>;
 }
 
-/** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */
+/**
+ * Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. What spreads two
+ * objects is spread once more: V8 describes it for each channel anew, in a kilobyte, and such a copy for all of them together.
+ */
 export function storedChannelOf(record: string): StoredChannel {
   const stored = JSON.parse(record) as StoredChannel;
   const { baseUrl, tag, sealed, declaredStatus } = stored;
-  return { ...CHANNEL_DEFAULTS, ...stored, baseUrl, tag, sealed, declaredStatus };
+  return { ...{ ...CHANNEL_DEFAULTS, ...stored }, baseUrl, tag, sealed, declaredStatus };
 }
 
 /** A stored channel by the columns of the embedded store; members without a column are in `definition`, as JSON. */
@@ -83,9 +86,10 @@ export function openedBy(vault: Vault): Opened {
   const open = (id: number, stored: StoredChannel) => {
     const before = known.get(stored);
     if (before?.channel.id === id) return before;
-    const { sealed, declaredStatus: _, ...definition } = stored;
-    const { credentials, locked } = openCredentials(vault, sealed);
-    const opened = { channel: { ...definition, id, credentials }, locked };
+    const { credentials, locked } = openCredentials(vault, stored.sealed);
+    // Left out, the last two would make each channel a form of its own; see `storedChannelOf`.
+    const own = { id, credentials, sealed: undefined, declaredStatus: undefined };
+    const opened = { channel: { ...stored, ...own }, locked };
     known.set(stored, opened);
     return opened;
   };
@@ -138,7 +142,7 @@ export function declared(
     }
     const next = declaredRecord(channel, before?.channel);
     if (before === undefined) added.push(next);
-    else if (canonicalJson(before.channel) !== canonicalJson(next)) replaced.set(before.id, next);
+    else if (!isSameJson(before.channel, next)) replaced.set(before.id, next);
   }
   const gone = [...stored]
     .filter(([, { name, origin }]) => origin === 'config' && !wanted.has(name))

@@ -4,6 +4,7 @@ import {
   camelCase,
   camelKeys,
   canonicalJson,
+  isSameJson,
   mapValues,
   own,
   snakeCase,
@@ -43,4 +44,22 @@ it('the order of members makes no difference to canonical JSON, that of elements
   expect(json).toBe('{"a":"x","b":[{"c":null,"d":1},2]}');
   expect(canonicalJson({ a: 'x', b: [{ c: null, d: 1 }, 2] })).toBe(json);
   expect(canonicalJson({ a: 'x', b: [2, { c: null, d: 1 }] })).not.toBe(json);
+});
+
+it('values are the same exactly if their canonical JSON is', () => {
+  const one = { a: { b: [1, { c: null }], gone: undefined }, d: 'x' };
+
+  expect(isSameJson(one, { d: 'x', a: { b: [1, { c: null }] } })).toBe(true);
+  for (const other of [
+    { ...one, d: 'y' },
+    { ...one, more: 0 },
+    { a: one.a },
+    { ...one, a: { b: [1, { c: {} }] } },
+    { ...one, a: { b: { 0: 1, 1: { c: null } } } },
+    // What every object inherits is no member.
+    { ...one, constructor: 'model' },
+  ]) {
+    expect(isSameJson(one, other)).toBe(canonicalJson(one) === canonicalJson(other));
+    expect(isSameJson(other, one)).toBe(false);
+  }
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { TagSwitch } from '../../core/channel.js';
 import {
   columnsOf,
@@ -151,13 +152,14 @@ export function openChannels(database: Database, pollMs: number): OpenedChannels
 function sameOfSame<Row extends object, T>(
   make: (row: Row) => T,
 ): (key: number | string, row: Row) => T {
-  const known = new Map<number | string, { readonly text: string; readonly made: T }>();
+  // The rows themselves would take as much memory as what is made of them.
+  const known = new Map<number | string, { readonly print: string; readonly made: T }>();
   return (key, row) => {
-    const text = JSON.stringify(row);
+    const print = createHash('sha256').update(JSON.stringify(row)).digest('base64');
     const before = known.get(key);
-    if (before?.text === text) return before.made;
+    if (before?.print === print) return before.made;
     const made = make(row);
-    known.set(key, { text, made });
+    known.set(key, { print, made });
     return made;
   };
 }
