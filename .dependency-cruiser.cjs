@@ -34,6 +34,13 @@ module.exports = {
       'how bodies lie in memory: it knows nothing of what they mean',
     ),
     {
+      name: 'programs-without-jest',
+      comment: 'Benchmarks, chaos and stubs run by themselves, where there is no jest.',
+      severity: 'error',
+      from: { path: '^(bench|test/chaos|test/stubs)/', pathNot: '[.]test[.]ts$' },
+      to: { path: 'node_modules/(@jest/globals|jest)', reachable: true },
+    },
+    {
       name: 'bytes-by-the-door',
       comment:
         'what is behind index.ts is the inside of one room: who knows it cannot be changed without it',
