@@ -10,6 +10,7 @@ import { runCli } from './cli/program.js';
 import { wantsColour } from './cli/terminal.js';
 import type { Environment } from './config/files.js';
 import { withDotEnv } from './config/dot-env.js';
+import { systemCode } from './core/errors.js';
 
 async function ask(question: string, unseen = false): Promise<string> {
   // On standard error, so that standard output holds the result and nothing else.
@@ -74,7 +75,14 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
+/** What reads the output, such as `head`, may have read enough: that is no failure. */
+function endWithReader(error: Error): void {
+  if (systemCode(error) !== 'EPIPE') throw error;
+  process.exit();
+}
+
 async function runCommand(): Promise<void> {
+  process.stdout.on('error', endWithReader);
   process.exitCode = await runCli(process.argv.slice(2), {
     // Read on first use, so that a mistake in .env is reported like any other, and --help works without it.
     get env() {

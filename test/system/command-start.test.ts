@@ -52,3 +52,11 @@ it('a command that works on the store loads no more than its operation needs', a
     expect(loaded).not.toContain(part);
   }
 }, 60_000);
+
+it('a reader that needs no output ends a command without a word', async () => {
+  const line = `${process.execPath} dist/cli.js completion bash | true; exit \${PIPESTATUS[0]}`;
+
+  const { stderr } = await promisify(execFile)('bash', ['-c', line], { env: home.env });
+
+  expect(stderr).toBe('');
+});
