@@ -420,6 +420,10 @@ describe('the command line', () => {
         'a=b',
       );
       expect(updated).toMatchObject({ id: created.id, tag: null, models: { a: 'b' }, priority: 5 });
+      const at = (url: string) =>
+        json('channels', 'update', 'primary', '--base-url', url, '--api-key', 'env:KEY');
+      expect((await at('http://127.0.0.1:9')).base_url).toBe('http://127.0.0.1:9');
+      expect((await at('none')).base_url).toBeNull();
 
       const copy = await json('channels', 'copy', 'primary', '--disabled');
       expect(copy).toMatchObject({

@@ -354,6 +354,9 @@ describe('over HTTP', () => {
     expect(
       await json('users', 'update', 'cli-made', '--role', 'admin', '--add-quota', '1usd'),
     ).toMatchObject({ role: 10, quota: 500_000 });
+    const reach = (email: string) => json('users', 'update', 'cli-made', '--email', email);
+    expect((await reach('made@example.com')).email).toBe('made@example.com');
+    expect((await reach('none')).email).toBe('');
     expect(await json('users', 'list', '--keyword', 'cli-made')).toMatchObject({ total: 1 });
     // Codes that others have left.
     await json('codes', 'prune', '--yes');
@@ -369,6 +372,7 @@ describe('over HTTP', () => {
       items: [{ status: 3, quota: 7 }],
     });
     expect(await json('codes', 'prune', '--yes')).toEqual({ deleted: 1 });
+    expect(await run(['users', 'delete', 'cli-made'])).toMatchObject({ code: 2 });
     expect(await json('users', 'delete', 'cli-made', '--yes')).toMatchObject({ deleted: true });
     expect(await run(['users', 'show', 'cli-made'])).toMatchObject({ code: 1 });
   });
@@ -391,6 +395,15 @@ describe('over HTTP', () => {
       const { total } = await json('spend', '--by', 'token', '--then', 'model');
       return (total as { readonly requests: number }).requests === 1;
     });
+    const other = await createAccount(gateway.store);
+    for (const args of [
+      ['logs', 'list', '--channel', 'house'],
+      ['logs', 'list', '--user', other.user.username],
+      ['spend', '--user', other.user.username],
+    ]) {
+      const { code, error } = await run(args);
+      expect([code, error]).toEqual([1, expect.stringMatching(/^Your account may (only|not)/)]);
+    }
     expect(await run(['overview'])).toMatchObject({ code: 1 });
     await gateway.post(String(key), { model: 'no such model', query: 'q', documents: ['d'] });
     await eventually(

@@ -7,6 +7,7 @@ import { runCli } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { createUser, newChannel, newToken, sha256, T0 } from '../store/contract/harness.js';
 import { Secret } from '../../src/core/secret.js';
+import { report } from '../support/nodes.js';
 
 let folder = '';
 let env: Record<string, string> = {};
@@ -81,6 +82,19 @@ describe('export and import', () => {
     } finally {
       await store.close();
     }
+  });
+
+  it('leave a store alone that a gateway uses, unless they are told to go on', async () => {
+    const store = await openStore(loadConfig({ env }).store);
+    await report(store, 'a node', await store.channelsVersion(), T0, 60_000);
+    await store.close();
+    const file = join(folder, 'house.ndjson');
+
+    const refused = await run(['export', file]);
+    const told = await run(['export', file, '--while-running']);
+
+    expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('A gateway uses') });
+    expect(told).toMatchObject({ code: 0 });
   });
 
   it('say what is wrong, and write nothing', async () => {

@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { lastUse } from '../../src/cli/key-list.js';
+import { confirm, type CliIo } from '../../src/cli/session.js';
+import { past, units } from '../../src/cli/values.js';
+
+const NOW_SECONDS = 1_800_000_000;
+
+describe('what is typed', () => {
+  it('is an amount in whole units, whether in units or in dollars', () => {
+    expect(['1_000', '1.50usd', '-0.000002USD'].map(units)).toEqual([1_000, 750_000, -1]);
+    for (const text of ['1.5', '0.000001usd', 'usd', '']) {
+      expect(() => units(text)).toThrow('Give whole units such as 500000');
+    }
+  });
+
+  it('is a time before now, or a date', () => {
+    const read = past(() => NOW_SECONDS * 1_000);
+
+    expect(read('7d')).toBe(NOW_SECONDS - 7 * 86_400);
+    expect(read('2026-01-31')).toBe(Date.UTC(2026, 0, 31) / 1_000);
+    expect(() => read('never')).toThrow('Give 7d, 12h, or a date.');
+  });
+
+  it.each([
+    ['y', true],
+    [' YES ', true],
+    ['', false],
+    ['no', false],
+    ['yesterday', false],
+  ])('as the answer "%s" agrees: %s', async (answer, agrees) => {
+    const io = { ask: () => Promise.resolve(answer) } as Partial<CliIo> as CliIo;
+
+    const asked = confirm({ io }, 'All of it will go.');
+
+    await (agrees ? asked : expect(asked).rejects.toThrow('Nothing was done.'));
+    expect.assertions(agrees ? 0 : 1);
+  });
+});
+
+it.each([
+  [5, 0, 'never'],
+  [5, 3, undefined],
+  [9, 0, undefined],
+])('a key made at 5 and last used at %i for %i units was used: %s', (accessed, used, none) => {
+  const times = { accessed_time: accessed, created_time: 5 };
+  const key = { ...times, used_quota: used } as Parameters<typeof lastUse>[0];
+
+  expect(lastUse(key).none).toBe(none);
+});
