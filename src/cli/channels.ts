@@ -86,18 +86,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .argument('<channel>', CHANNEL_ARGUMENT)
     .option('--name <name>', 'its name')
     .option('--disabled', 'leave it switched off for now')
-    .action(
-      onGateway(io, async (session, command) => {
-        const { name, disabled } = command.opts<{ name?: string; disabled?: true }>();
-        const { id } = await resolveChannel(session, command.args[0]);
-        const status: ChannelStatus | undefined = disabled === true ? CHANNEL_DISABLED : undefined;
-        const write = await session.client.call('copyChannel', {
-          params: { id },
-          body: { name, status },
-        });
-        showCreated(session, write);
-      }),
-    );
+    .action(onGateway(io, copy));
 
   channels
     .command('test')
@@ -136,20 +125,28 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .command('export')
     .description('print channels, switches and prices as a configuration file, without credentials')
     .addHelpText('after', '\nExample:\n  rerank-gateway channels export > gateway.yaml')
-    .action(
-      onGateway(io, async (session) => {
-        const listed = await listChannels(session.client, { sort: 'id' });
-        const tags = await session.client.call('listTags');
-        const prices = await session.client.call('listPrices');
-        const file = { channels: listed, tags, prices };
-        session.show(file, channelFile(file));
-      }),
-    );
+    .action(onGateway(io, exportAll));
 
   asList(channels.command('providers'), PROVIDERS)
     .description('list the providers and the credentials and settings that each takes')
     .argument('[provider]', 'show everything about one')
     .action(withoutStore(io, (session, { args: [id] }) => showProviders(session, id)));
+}
+
+async function copy(session: Session, command: Command): Promise<void> {
+  const { name, disabled } = command.opts<{ name?: string; disabled?: true }>();
+  const { id } = await resolveChannel(session, command.args[0]);
+  const status: ChannelStatus | undefined = disabled === true ? CHANNEL_DISABLED : undefined;
+  const body = { name, status };
+  showCreated(session, await session.client.call('copyChannel', { params: { id }, body }));
+}
+
+async function exportAll({ client, show }: Session): Promise<void> {
+  const channels = await listChannels(client, { sort: 'id' });
+  const tags = await client.call('listTags');
+  const prices = await client.call('listPrices');
+  const file = { channels, tags, prices };
+  show(file, channelFile(file));
 }
 
 async function switchThem(session: Session, command: Command, enabled: boolean): Promise<void> {

@@ -1,4 +1,3 @@
-import { snakeCase } from '../../core/records.js';
 import type { RerankOptions } from '../../core/rerank.js';
 import { JsonShapeError, type Json } from '../../core/json.js';
 import type { JsonBody } from '../../bytes/index.js';
@@ -6,11 +5,9 @@ import {
   defineComposedProvider,
   type ComposedProvider,
   type Declaration,
-  type Endpoint,
   type ProviderProfile,
   type RankerTools,
   type Rounds,
-  type SettingSpec,
   type SettingValue,
   type UpstreamCall,
   type UpstreamReply,
@@ -18,6 +15,7 @@ import {
 import { ask, sumUsage, type Question } from '../rounds.js';
 import { readChance, readOrder, type Likely } from './answer.js';
 import { fitted, fittedDocument, promptOf, type Prompt } from './prompt.js';
+import { LISTWISE_SETTINGS, mistakes, POINTWISE_SETTINGS } from './settings.js';
 import { USUAL } from '../self-hosted.js';
 
 /** One question to a chat model. */
@@ -53,60 +51,6 @@ const RANKING_SCHEMA = {
 } as const;
 
 type Settings = Readonly<Record<string, SettingValue>>;
-
-const COMMON_SETTINGS = {
-  maxDocuments: { type: 'number', default: 100, describe: 'documents of one request' },
-  sendTemperature: {
-    type: 'boolean',
-    default: true,
-    describe: 'whether temperature 0 is sent; some models refuse any',
-  },
-  seed: { type: 'number', describe: 'seed, if the API takes one' },
-} as const satisfies Record<string, SettingSpec>;
-
-const LISTWISE_SETTINGS = {
-  ...COMMON_SETTINGS,
-  prompt: {
-    type: 'string',
-    default: 'listwise',
-    describe: 'name of the prompt, a file of config/prompts or prompts_dir without .txt',
-  },
-  windowSize: { type: 'number', default: 20, describe: 'passages that the model sees at once' },
-  stride: { type: 'number', default: 10, describe: 'how far the window moves each time' },
-  windowTokens: {
-    type: 'number',
-    default: 16_000,
-    describe: 'tokens of one window; passages are cut so that it surely has no more',
-  },
-  maxTokens: {
-    type: 'number',
-    default: 1_024,
-    describe: 'tokens of an answer, and of the thoughts before it',
-  },
-} as const satisfies Record<string, SettingSpec>;
-
-const POINTWISE_SETTINGS = {
-  ...COMMON_SETTINGS,
-  prompt: { ...LISTWISE_SETTINGS.prompt, default: 'pointwise' },
-  windowTokens: { ...LISTWISE_SETTINGS.windowTokens, default: 4_000 },
-  concurrency: { type: 'number', default: 8, describe: 'calls of one ranking at once' },
-} as const satisfies Record<string, SettingSpec>;
-
-const COUNTS = ['maxDocuments', 'windowSize', 'stride', 'windowTokens', 'maxTokens', 'concurrency'];
-
-function mistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] {
-  const count = (name: string): number => Number(settings[name] ?? 1);
-  return [
-    ...COUNTS.map(
-      (name) =>
-        !(Number.isInteger(count(name)) && count(name) >= 1) &&
-        `settings.${snakeCase(name)} must be a whole number from 1`,
-    ),
-    settings.windowSize !== undefined &&
-      (count('windowSize') < 2 || count('stride') >= count('windowSize')) &&
-      'settings.stride must be less than settings.window_size, so that windows overlap',
-  ];
-}
 
 const PROFILE: ProviderProfile = {
   ...USUAL,
