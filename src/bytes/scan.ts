@@ -99,7 +99,11 @@ export function skipValue(body: Buffer, start: number, maxDepth = MAX_DEPTH): nu
     const end = endOfString(body, start);
     return end < 0 ? -1 : end + 1;
   }
-  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipScalar(body, start);
+  const isNested = first === OPEN_BRACE || first === OPEN_BRACKET;
+  return isNested ? skipNested(body, start, maxDepth) : skipScalar(body, start);
+}
+
+function skipNested(body: Buffer, start: number, maxDepth: number): number {
   let depth = 0;
   for (let at = start; at < body.length; at += 1) {
     const byte = body[at] ?? 0;
