@@ -6,7 +6,7 @@ import { storeFile } from '../config/data-files.js';
 import { loadGroups, type ConfigSources } from '../config/load-groups.js';
 import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
-import { own } from '../core/records.js';
+import { own, present } from '../core/records.js';
 import type { Actor } from '../management/audit.js';
 import { carryCode, carryToken, hasToken } from '../management/carried.js';
 import type { Login } from '../management/sessions.js';
@@ -69,7 +69,8 @@ export async function clientInProcess(
       const actor =
         operation.area === OF_AN_ACCOUNT ? { ...operator, id: root?.id ?? 0 } : operator;
       const prepared = operation.prepare({
-        ...{ deps, params: input.params ?? {}, query: input.query ?? {} },
+        // As in a URL, what is undefined is not there.
+        ...{ deps, params: input.params ?? {}, query: present(input.query ?? {}) },
         body: operation.body === undefined ? undefined : (input.body ?? {}),
         ...{ address: '', block: '', agent: '', cookies: '', secure: false },
         ...{ requestId: randomUUID(), refusal: undefined },

@@ -91,6 +91,10 @@ describe('the command line', () => {
     }
   });
 
+  it('lists refused requests from the store itself', async () => {
+    expect(await json('logs', 'refused')).toMatchObject({ items: [], total: 0 });
+  });
+
   it('examines settings, store and channels, and ends with 1 if something needs a look', async () => {
     await run([
       'channels',
