@@ -1,4 +1,3 @@
-import { importPKCS8, SignJWT } from 'jose';
 import { Json, JsonShapeError } from '../../core/json.js';
 import {
   CredentialError,
@@ -141,6 +140,8 @@ async function assertionOf(
   key: Extract<GoogleKey, { kind: 'service_account' }>,
   nowMs: number,
 ): Promise<string> {
+  // Forty files, which most gateways never need.
+  const { importPKCS8, SignJWT } = await import('jose');
   const issuedAt = Math.floor(nowMs / 1000);
   let privateKey;
   try {
