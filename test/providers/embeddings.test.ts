@@ -186,6 +186,16 @@ describe('texts to embed', () => {
     expect(kept.size).toBe(2);
   });
 
+  it('are asked for again where the model of that name has vectors of another length now', () => {
+    const kept = new Map<string, readonly Float32Array[]>();
+    const documents = sent(['one'], false);
+    ranked({}, documents, {}, kept);
+    for (const text of kept.keys()) kept.set(text, [Float32Array.of(1, 0, 0)]);
+
+    expect(ranked({}, documents, {}, kept).inputs).toEqual([['the query'], ['one']]);
+    expect([...kept.values()].map(([vector]) => vector?.length)).toEqual([2]);
+  });
+
   it('are remembered for one model and one length of vectors alone', () => {
     const kept = new Map<string, readonly Float32Array[]>();
     const documents = sent(['one'], false);
