@@ -468,19 +468,20 @@ describe('HTTP/2 connections', () => {
   it('may take requests back for as long as they live, if they take their time', async () => {
     await start();
     const { socket, text } = await open(PREFACE + SETTINGS);
+    // Its body never comes: none is answered before it is taken back.
+    const begun = `\x83\x86\x04\x0a/v1/rerank\x41\x01a\x0f\x08${String.fromCharCode(key.length + 7)}Bearer ${key}`;
     let id = -1;
     const takeBack = (count: number): void => {
       const resets = Array.from({ length: count }, () => {
         id += 2;
-        return frame(1, 5, id, HEADERS) + frame(3, 0, id, '\0\0\0\x08');
+        return frame(1, 4, id, begun) + frame(3, 0, id, '\0\0\0\x08');
       });
       socket.write(resets.join(''), 'latin1');
     };
 
-    // Sixteen of each lot begin at once, and are answered before they are taken back.
-    for (let lot = 1; lot <= 13; lot += 1) {
+    for (let lot = 1; lot <= 11; lot += 1) {
       // By then a hundred of those before are forgiven, whenever the seconds begin.
-      if (lot === 12) await new Promise((resolve) => setTimeout(resolve, 4_100));
+      if (lot === 10) await new Promise((resolve) => setTimeout(resolve, 4_100));
       takeBack(90);
       socket.write(PING, 'latin1');
       await until('they are read', () => text().split(PONG).length - 1 === lot);
