@@ -138,8 +138,8 @@ describe('tags', () => {
         changedTime: 0,
         changedBy: undefined,
         channels: [
-          { id: ids[0], name: 'one', live: true },
-          { id: ids[1], name: 'two', live: false },
+          { id: ids[0], name: 'one', live: true, because: null },
+          { id: ids[1], name: 'two', live: false, because: 'disabled' },
         ],
       },
       {
@@ -148,7 +148,7 @@ describe('tags', () => {
         reason: 'maintenance',
         changedTime: NOW_SECONDS,
         changedBy: 'operator',
-        channels: [{ id: ids[2], name: 'three', live: false }],
+        channels: [{ id: ids[2], name: 'three', live: false, because: 'tag_disabled' }],
       },
     ]);
   });
