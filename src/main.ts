@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { createApp } from './assembly/app.js';
 import { CONFIG_EXIT_CODE, ConfigError } from './config/mistakes.js';
 import { printConfig } from './config/print.js';
+import { changesBetween } from './config/reload.js';
 import { loadConfig, loadToStart } from './config/load-config.js';
 import { withTexts, type ConfigSources } from './config/load-groups.js';
 import type { Config } from './config/values.js';
@@ -16,12 +17,18 @@ import { collectGarbage } from './process/garbage.js';
 import { MAX_WAITING } from './http/connections.js';
 import { EncryptionKeyError } from './assembly/encryption-keys.js';
 import { openStore, UnfinishedImportError } from './assembly/open-store.js';
+import type { NodeReload } from './store/nodes.js';
 import { StoreUnavailableError } from './store/store.js';
 import { Reload } from './process/reload.js';
 import { onReloadSignal, onStopSignal, reloadPid } from './process/signals.js';
 import { createLogger, prettyDestination, type Logger } from './telemetry/log.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './process/uncaught.js';
-import { leavePrimary, serveForPrimary, settingsFromPrimary } from './process/worker.js';
+import {
+  leavePrimary,
+  serveForPrimary,
+  settingsFromPrimary,
+  type Given,
+} from './process/worker.js';
 import { runWorkers, type WorkersPlan } from './process/workers.js';
 
 const USAGE = `Usage: npm start -- [options]
@@ -59,7 +66,9 @@ async function main(): Promise<number> {
   }
   const read = (): ConfigSources =>
     withTexts({ env: withDotEnv(process.env), configPath: values.config });
-  const sources = cluster.isWorker ? await settingsFromPrimary() : read();
+  const { settings: sources, last }: Given = cluster.isWorker
+    ? await settingsFromPrimary()
+    : { settings: read() };
   const { config, warnings } = loadToStart(sources);
   tidy(config);
   if (values['print-config'] === true) {
@@ -68,10 +77,13 @@ async function main(): Promise<number> {
   }
   const logger = await openLog(config);
   const load = (given = read()): Config => loadConfig(given);
-  if (cluster.isWorker) return serve(config, logger, load);
+  if (cluster.isWorker) return serve(config, logger, load, last);
   for (const warning of warnings) logger.warn(`settings: ${warning}`);
   if (config.server.workers === 1) return serve(config, logger, load);
-  return superviseWorkers(config, logger, { sources, read });
+  return superviseWorkers(config, logger, {
+    ...{ sources, read },
+    compare: (former, next) => changesBetween(load(former), load(next)),
+  });
 }
 
 /** Reading and preparing so many channels leaves more behind than serving them takes. */
@@ -83,7 +95,7 @@ function tidy({ channels = [] }: Config): void {
 async function superviseWorkers(
   config: Config,
   logger: Logger,
-  reading: Pick<WorkersPlan, 'sources' | 'read'>,
+  reading: Pick<WorkersPlan, 'sources' | 'read' | 'compare'>,
 ): Promise<number> {
   const store = await openStore(config.store, {
     asGateway: true,
@@ -128,6 +140,7 @@ async function serve(
   config: Config,
   logger: Logger,
   load: (given?: ConfigSources) => Config,
+  lastReload?: NodeReload,
 ): Promise<number> {
   const { host, port: wantedPort, drainMs } = config.server;
   let isOpening = true;
@@ -168,11 +181,10 @@ async function serve(
   isOpening = false;
   // If there are workers, the primary has done it.
   const first = cluster.isPrimary ? await firstStart(config, store, print) : undefined;
-  const reload = new Reload({
-    ...{ load, logger },
-    check: () => store.ping(),
-    apply: (next) => app.reload(next),
-  });
+  const reload = new Reload(
+    { load, logger, check: () => store.ping(), apply: (next) => app.reload(next) },
+    lastReload,
+  );
   const app = await createApp(config, {
     ...{ store, logger },
     reloading: () =>

@@ -3,14 +3,16 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { openStore } from '../assembly/open-store.js';
+import { storeFile } from '../config/data-files.js';
 import { loadGroups } from '../config/load-groups.js';
 import { systemCode } from '../core/errors.js';
-import type { NodeReload, NodeReloading } from '../store/nodes.js';
+import type { NodeAbout, NodeReload } from '../store/nodes.js';
 import type { Store } from '../store/store.js';
 import { RefusedError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';
 import { names } from './text.js';
 
+const NO_GATEWAY = 'No gateway with this store runs here that can reload.';
 const CONNECT_TIMEOUT_MS = 3_000;
 /** Longer than workers may take to read their settings. */
 const REPORT_MS = 40_000;
@@ -26,28 +28,38 @@ export function addReloadCommand(program: Command, io: CliIo): void {
     )
     .action(
       withoutStore(io, async ({ sources, show }) => {
-        const store = await openStore(loadGroups(sources, ['store']).store, {
+        const { store: settings } = loadGroups(sources, ['store']);
+        // Opening it would create it.
+        if (settings.redisUrl === undefined && !existsSync(storeFile(settings.dataDir))) {
+          throw new RefusedError(NO_GATEWAY);
+        }
+        const store = await openStore(settings, {
           connectTimeoutMs: CONNECT_TIMEOUT_MS,
         });
         try {
           const sentMs = Date.now();
           const pids = new Set((await gatewaysHere(store)).keys());
           if (pids.size === 0) {
-            throw new RefusedError('No gateway with this store runs here that can reload.');
+            throw new RefusedError(NO_GATEWAY);
           }
-          for (const pid of pids) hangUp(pid);
-          const told = await outcomes(store, pids, sentMs);
+          for (const pid of pids) sendSighup(pid);
+          const reports = await outcomes(store, pids, sentMs);
           show(
-            told.map(([pid, { applied, needRestart, why }]) => ({
+            reports.map(([pid, { applied, needRestart, why }]) => ({
               ...{ pid, applied, need_restart: needRestart, why: why ?? null },
             })),
-            told.map(([pid, outcome]) => `Process ${pid}: ${textOf(outcome)}`).join('\n'),
+            reports.map(([pid, outcome]) => `Process ${pid}: ${textOf(outcome)}`).join('\n'),
           );
-          if (told.length < pids.size) {
+          if (reports.length < pids.size) {
             throw new RefusedError('A gateway does not report what came of it; see its log.');
           }
-          if (told.some(([, { why }]) => why !== undefined)) {
-            throw new RefusedError('Nothing has changed there.');
+          const failures = reports.filter(([, { why }]) => why !== undefined);
+          if (failures.length > 0) {
+            throw new RefusedError(
+              failures
+                .map(([pid, { why }]) => `Process ${pid} keeps its settings: ${why}`)
+                .join('\n'),
+            );
           }
         } finally {
           await store.close();
@@ -57,13 +69,12 @@ export function addReloadCommand(program: Command, io: CliIo): void {
 }
 
 /** What the processes report that reload here: each is a gateway, or the primary of several workers. */
-async function gatewaysHere(store: Store): Promise<ReadonlyMap<number, readonly NodeReloading[]>> {
-  const here = new Map<number, NodeReloading[]>();
+async function gatewaysHere(store: Store): Promise<ReadonlyMap<number, readonly NodeAbout[]>> {
+  const here = new Map<number, NodeAbout[]>();
   for (const { version, about } of await store.listNodes(Date.now())) {
-    const reloading = about?.reloading;
-    if (version === undefined || reloading?.machine !== hostname()) continue;
-    const { pid } = reloading;
-    if (isGateway(pid)) here.set(pid, [...(here.get(pid) ?? []), reloading]);
+    if (version === undefined || about?.reloading?.machine !== hostname()) continue;
+    const { pid } = about.reloading;
+    if (isGateway(pid)) here.set(pid, [...(here.get(pid) ?? []), about]);
   }
   return here;
 }
@@ -75,7 +86,7 @@ function isGateway(pid: number): boolean {
   return existsSync(file) && /main\.js|cli\.js|rerank-gateway/.test(readFileSync(file, 'utf8'));
 }
 
-function hangUp(pid: number): void {
+function sendSighup(pid: number): void {
   try {
     process.kill(pid, 'SIGHUP');
   } catch (error) {
@@ -88,20 +99,22 @@ function hangUp(pid: number): void {
 async function outcomes(store: Store, pids: ReadonlySet<number>, sinceMs: number) {
   const untilMs = Date.now() + REPORT_MS;
   for (;;) {
-    const told: [number, NodeReload][] = [];
+    const reports: [number, NodeReload][] = [];
     for (const [pid, workers] of await gatewaysHere(store)) {
-      const lasts = workers.map(({ last }) => last);
+      // One that was killed stays in the store for a while.
+      const alive = workers.filter(({ pid: own }) => isGateway(own));
+      const lasts = alive.map(({ reloading }) => reloading?.last);
       const last = lasts.find((one) => one?.why !== undefined) ?? lasts[0];
-      const isTold = lasts.every((one) => one !== undefined && one.atMs >= sinceMs);
-      if (pids.has(pid) && isTold && last !== undefined) told.push([pid, last]);
+      const hasReported = lasts.every((one) => one !== undefined && one.atMs >= sinceMs);
+      if (pids.has(pid) && hasReported && last !== undefined) reports.push([pid, last]);
     }
-    if (told.length === pids.size || Date.now() > untilMs) return told;
+    if (reports.length === pids.size || Date.now() > untilMs) return reports;
     await sleep(ASK_EVERY_MS);
   }
 }
 
 function textOf({ applied, needRestart, why }: NodeReload): string {
-  if (why !== undefined) return `not reloaded:\n${why}`;
+  if (why !== undefined) return 'not reloaded.';
   const later = `; with the next start: ${needRestart.join(', ')}`;
   return `reloaded ${names(applied, 'nothing')}${needRestart.length === 0 ? '' : later}.`;
 }

@@ -17,11 +17,15 @@ export interface ReloadParts {
 export class Reload {
   readonly #parts: ReloadParts;
   #prepared: Config | undefined;
+  /** When reading of what is prepared began. */
+  #readMs = 0;
   #last: Promise<unknown> = Promise.resolve();
   #outcome: NodeReload | undefined;
 
-  constructor(parts: ReloadParts) {
+  /** `outcome`: what a worker that starts has been told about the last reload. */
+  constructor(parts: ReloadParts, outcome?: NodeReload) {
     this.#parts = parts;
+    this.#outcome = outcome;
   }
 
   /** What came of the last time, for the gateway's report. */
@@ -30,7 +34,8 @@ export class Reload {
   }
 
   /** Reads and checks the settings; resolves to why they cannot be used, `undefined` if they can. */
-  async prepare(read?: ConfigSources): Promise<string | undefined> {
+  async prepare(read?: ConfigSources, readMs = Date.now()): Promise<string | undefined> {
+    this.#readMs = readMs;
     try {
       this.#prepared = this.#parts.load(read);
       await this.#parts.check();
@@ -49,21 +54,21 @@ export class Reload {
     if (config === undefined) return;
     try {
       const { applied, needRestart } = await apply(config);
-      this.#outcome = { atMs: Date.now(), applied, needRestart };
+      this.#outcome = { atMs: this.#readMs, applied, needRestart };
       logger.info({ applied, needRestart }, 'settings reloaded');
       if (needRestart.length > 0) {
         logger.warn({ settings: needRestart }, 'these settings take effect with the next start');
       }
     } catch (error) {
-      this.fail(whyOf(error));
+      this.finish(unchanged(this.#readMs, whyOf(error)));
       logger.error({ err: error }, 'settings not reloaded');
     }
   }
 
-  /** Drops what was prepared, and remembers why. */
-  fail(why: string): void {
+  /** Drops what was prepared, and remembers what came of it. */
+  finish(outcome: NodeReload): void {
     this.#prepared = undefined;
-    this.#outcome = { atMs: Date.now(), applied: [], needRestart: [], why };
+    this.#outcome = outcome;
   }
 
   /** Both steps, after those of an earlier call. */
@@ -71,7 +76,7 @@ export class Reload {
     this.#last = this.#last.then(async () => {
       const why = await this.prepare();
       if (why === undefined) return this.commit();
-      this.fail(why);
+      this.finish(unchanged(this.#readMs, why));
       tellUnchanged(this.#parts.logger, why);
     });
     return this.#last;
@@ -81,6 +86,11 @@ export class Reload {
 /** Logs that a reload has changed nothing, with all mistakes. */
 export function tellUnchanged(logger: Logger, why: string): void {
   logger.error({ why }, 'settings not reloaded: nothing has changed');
+}
+
+/** What came of a reload that has changed nothing. */
+export function unchanged(atMs: number, why: string): NodeReload {
+  return { atMs, applied: [], needRestart: [], why };
 }
 
 /** The words of a failure. */

@@ -3,26 +3,18 @@ import { createServer, type Socket, type AddressInfo, type Server } from 'node:n
 import { Restarts } from '../core/restarts.js';
 import { Heartbeat } from './heartbeat.js';
 import { closePort, MAX_WAITING } from '../http/connections.js';
-import type { ConfigSources } from '../config/load-groups.js';
-import { tellUnchanged, whyOf } from './reload.js';
+import { send, SharedSettings, type SharedSettingsPlan } from './shared-settings.js';
 import { onReloadSignal, onStopSignal } from './signals.js';
-import type { Logger } from '../telemetry/log.js';
 import { answerWorkers } from '../telemetry/shared-metrics.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
 import {
   ARE_YOU_THERE,
   CONNECTION,
   DRAIN,
-  has,
   HERE,
   LEAVING,
   READY,
-  RELOAD,
   SETTINGS_PLEASE,
-  type Given,
-  type Prepare,
-  type Prepared,
-  type Unchanged,
 } from './worker.js';
 
 /** On top of the time to drain: a worker that is still there then will not end by itself. */
@@ -34,22 +26,14 @@ const BEAT_MS = 1_000;
 /** A worker that answers no longer gets no more connections, and is then replaced: it may be stopped, or hang. */
 const PATIENCE = { silentAfter: 3, lostAfter: 10 };
 
-export interface WorkersPlan {
+export interface WorkersPlan extends SharedSettingsPlan {
   readonly count: number;
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
-  readonly logger: Logger;
-  /** The settings in force, which every worker gets: one that is replaced has those of the others, whatever the files hold. */
-  readonly sources: ConfigSources;
-  /** Reads files and environment again; throws if they cannot be read. */
-  readonly read: () => ConfigSources;
   /** Called once, when connections are accepted. */
   readonly onListening: (port: number) => void;
 }
-
-/** A worker that has not answered by then keeps its settings, and so do the others. */
-const PREPARE_MS = 30_000;
 
 /**
  * Runs several processes on one port and replaces those that die. This one accepts all connections and hands them on in turn,
@@ -77,7 +61,7 @@ class Supervisor {
   readonly #heartbeat = new Heartbeat<Worker>(
     {
       ask: (worker) => {
-        this.#tell(worker, ARE_YOU_THERE);
+        send(worker, ARE_YOU_THERE);
       },
       onSilent: (worker) => {
         this.#passOver(worker);
@@ -93,8 +77,7 @@ class Supervisor {
     },
     PATIENCE,
   );
-  #reloading: Promise<void> = Promise.resolve();
-  #sources: ConfigSources;
+  readonly #settings: SharedSettings;
   #isUp = false;
   #isStopping = false;
   #exitCode = 0;
@@ -105,7 +88,7 @@ class Supervisor {
     reject: (error: Error) => void,
   ) {
     this.#plan = plan;
-    this.#sources = plan.sources;
+    this.#settings = new SharedSettings(plan);
     this.#resolve = resolve;
     this.#reject = reject;
     const options = { pauseOnConnect: true, allowHalfOpen: true, noDelay: true };
@@ -117,7 +100,7 @@ class Supervisor {
   run(): void {
     answerWorkers();
     cluster.on('message', (worker: Worker, message: unknown) => {
-      if (message === SETTINGS_PLEASE) this.#tell(worker, { settings: this.#sources });
+      if (message === SETTINGS_PLEASE) this.#settings.give(worker);
       if (message === READY) this.#onReady(worker);
       if (message === LEAVING) this.#dismiss(worker);
       if (message === HERE) this.#heartbeat.heard(worker);
@@ -129,7 +112,7 @@ class Supervisor {
       this.#stop(signal);
     });
     onReloadSignal(() => {
-      this.#reloading = this.#reloading.then(() => this.#reload());
+      this.#settings.reload();
     });
     onUncaught(this.#plan.logger, () => {
       this.#exitCode = SOFTWARE_EXIT_CODE;
@@ -152,10 +135,11 @@ class Supervisor {
 
   #onReady(worker: Worker): void {
     if (this.#isStopping) {
-      this.#tell(worker, DRAIN);
+      send(worker, DRAIN);
       return;
     }
     this.#serve(worker);
+    this.#settings.onReady(worker);
     this.#heartbeat.follow(worker);
     if (this.#isUp) return;
     this.#isUp = true;
@@ -208,58 +192,11 @@ class Supervisor {
     if (at >= 0) this.#serving.splice(at, 1);
   }
 
-  #tell(worker: Worker, message: string | Given | Prepare | Unchanged): void {
-    // A worker that has gone meanwhile needs no message.
-    if (worker.isConnected()) worker.send(message, () => undefined);
-  }
-
-  /** Lets all workers reload their settings, or none if one of them cannot. */
-  async #reload(): Promise<void> {
-    const workers = here();
-    try {
-      const read = this.#plan.read();
-      const answers = await Promise.all(workers.map((worker) => this.#prepared(worker, read)));
-      const why = [...new Set(answers.filter((answer) => answer !== null))];
-      if (why.length > 0) throw new Error(why.join('\n'));
-      this.#sources = read;
-      for (const worker of workers) this.#tell(worker, RELOAD);
-      // Those that have started meanwhile may have the former settings.
-      for (const worker of here().filter((one) => !workers.includes(one))) {
-        if ((await this.#prepared(worker, read)) === null) this.#tell(worker, RELOAD);
-      }
-    } catch (error) {
-      const unchanged = whyOf(error);
-      for (const worker of workers) this.#tell(worker, { unchanged });
-      tellUnchanged(this.#plan.logger, unchanged);
-    }
-  }
-
-  /** Why a worker cannot reload its settings; null if it can. */
-  #prepared(worker: Worker, prepare: ConfigSources): Promise<string | null> {
-    return new Promise((resolve) => {
-      const done = (why: string | null): void => {
-        clearTimeout(timer);
-        worker.off('message', hear);
-        worker.off('exit', gone);
-        resolve(why);
-      };
-      const hear = (message: unknown): void => {
-        if (has<Prepared>(message, 'prepared')) done(message.prepared);
-      };
-      // Its successor gets the settings when it starts.
-      const gone = (): void => done(null);
-      const timer = setTimeout(() => done('a process does not answer'), PREPARE_MS);
-      worker.on('message', hear);
-      worker.on('exit', gone);
-      this.#tell(worker, { prepare });
-    });
-  }
-
   /** Hands it no more connections, and lets it end. */
   #dismiss(worker: Worker): void {
     this.#heartbeat.leave(worker);
     this.#passOver(worker);
-    this.#tell(worker, DRAIN);
+    send(worker, DRAIN);
   }
 
   /** Accepts nothing more, then ends the workers: they have what was accepted before they are told. */
@@ -311,8 +248,4 @@ class Supervisor {
       if (!this.#isStopping) this.#fork();
     }, restartMs);
   }
-}
-
-function here(): Worker[] {
-  return Object.values(cluster.workers ?? {}).filter((one) => one !== undefined);
 }

@@ -36,6 +36,7 @@ export interface NodeReloading {
 
 /** What came of a reload: what changed and what takes effect with the next start, or why nothing changed. */
 export interface NodeReload {
+  /** When reading the settings began: a change of the files after that may not be part of it. */
   readonly atMs: number;
   readonly applied: readonly string[];
   readonly needRestart: readonly string[];

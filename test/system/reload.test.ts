@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { closedGate } from '../support/closed-gate.js';
 import { runs } from '../support/long.js';
@@ -13,6 +14,7 @@ import {
   startProcess,
   type GatewayProcess,
   type Home,
+  type KeyRecord,
 } from './fleet.js';
 import { rerankBody } from './upstreams.js';
 
@@ -37,6 +39,11 @@ const linesOf = (log: readonly string[], msg: string): Line[] =>
 /** The workers that have begun to serve. */
 const workersIn = (log: readonly string[]): number[] =>
   linesOf(log, 'serving').map(({ pid }) => pid ?? 0);
+
+/** The workers, those too that have only begun to start. */
+function childrenOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+}
 
 async function rewrite(home: Home, settings: object): Promise<void> {
   await writeFile(home.env.CONFIG ?? '', JSON.stringify(settings));
@@ -166,7 +173,9 @@ describe('rerank-gateway reload', () => {
     upstream.answer(rankLikeCohere);
 
     await rewrite(home, { ...settings, prices: { default: { per_request: -1 } } });
-    await expect(runCliHere(home, ['reload'])).rejects.toThrow('Nothing has changed there.');
+    await expect(runCliHere(home, ['reload'])).rejects.toThrow(
+      `Process ${running.pid} keeps its settings: `,
+    );
     const pids = workersIn(running.log);
     expect(pids).toHaveLength(2);
     for (const pid of pids) process.kill(pid, 'SIGKILL');
@@ -181,9 +190,65 @@ describe('rerank-gateway reload', () => {
     expect(running.log.join('\n')).not.toContain('cannot start');
   }, 240_000);
 
+  it('does not wait for a worker that starts, which ends with the new settings too', async () => {
+    const upstream = await open.upstream();
+    const settings = {
+      prices: { default: { per_request: 5 } },
+      channels: [onlyChannel(upstream.url)],
+    };
+    const home = await makeHome(settings, { WORKERS: '3' });
+    open.push({ close: () => home.remove() });
+    const running = await startProcess(home, PROGRAM);
+    gateway = running;
+    await until('all serve', () => workersIn(running.log).length === 3);
+    const { id, key } = (await runCliHere(home, ['keys', 'create', '--quota', '9000'])) as {
+      id: number;
+      key: string;
+    };
+    const spent = async (): Promise<number> =>
+      ((await runCliHere(home, ['keys', 'show', `${id}`])) as KeyRecord).used_quota;
+    const former = childrenOf(running.pid);
+    process.kill(workersIn(running.log)[0] ?? 0, 'SIGKILL');
+    await until('its successor starts', () =>
+      childrenOf(running.pid).some((pid) => !former.includes(pid)),
+    );
+    await rewrite(home, { ...settings, prices: { default: { per_request: 50 } } });
+    expect(await runCliHere(home, ['reload'])).toMatchObject([
+      { applied: ['prices.fallback'], why: null },
+    ]);
+    await until('the successor serves', () => workersIn(running.log).length === 4);
+    // Connections go to the workers in turn: one with the former price would make the sum smaller.
+    await until('all workers have the new price', async () => {
+      const before = await spent();
+      await Promise.all(Array.from({ length: 6 }, () => running.post(key, rerankBody('m'))));
+      await until('they are settled', async () => (await spent()) - before >= 6 * 5);
+      for (let look = 0; look < 20; look += 1) {
+        if ((await spent()) - before === 6 * 50) return true;
+      }
+      return false;
+    });
+    expect(running.log.join('\n')).not.toContain('does not answer');
+  }, 240_000);
+
+  it('is done although all workers are replaced while it runs', async () => {
+    const home = await makeHome({}, { WORKERS: '2' });
+    open.push({ close: () => home.remove() });
+    const running = await startProcess(home, PROGRAM);
+    gateway = running;
+    await until('both serve', () => workersIn(running.log).length === 2);
+    await rewrite(home, { gateway: { attempt_timeout_ms: 100 } });
+    const former = workersIn(running.log);
+    const reloaded = runCliHere(home, ['reload']);
+    await until('one has reloaded', () => linesOf(running.log, 'settings reloaded').length > 0);
+    for (const pid of former) process.kill(pid, 'SIGKILL');
+    expect(await reloaded).toMatchObject([{ applied: ['gateway.attempt_timeout_ms'], why: null }]);
+  }, 240_000);
+
   it('finds nothing to reload where no gateway runs', async () => {
     const home = await makeHome({});
     open.push({ close: () => home.remove() });
+    const before = await readdir(home.folder);
     await expect(runCliHere(home, ['reload'])).rejects.toThrow('No gateway with this store');
+    expect(await readdir(home.folder)).toEqual(before);
   });
 });
