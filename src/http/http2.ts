@@ -33,17 +33,17 @@ const MAX_HEADER_BYTES = 16_384;
 const SESSION_MEGABYTES = 4_000;
 /** Frames that break the protocol, after which a connection is closed. */
 const MAX_INVALID_FRAMES = 100;
-/**
- * Requests that a connection may take back: at once, and each second. Node would end one slightly later, after 1,000, and
- * leave its socket open.
- */
+/** Requests that a connection may take back: at once, and each second. Node leaves the socket open, after 1,000. */
 const TAKEN_BACK_AT_ONCE = 900;
 const TAKEN_BACK_A_SECOND = 33;
+/** In one turn: a gateway that was busy finds several lots at once that an honest client has taken back meanwhile. */
+const TAKEN_BACK_IN_TURN = 3 * MAX_STREAMS;
 /**
- * Requests that the first bytes of a connection, 64 KiB at most, may begin. A client cannot know yet how many may be open, but
- * Node reads these bytes before anything can count what they do.
+ * Requests that the first bytes of a connection, 64 KiB at most, may begin: Node reads these before anything can count what
+ * they do, refuses a hundred more than may be open one by one, and then fails for good.
  */
-const FIRST_REQUESTS = 256;
+const FIRST_REQUESTS = 2 * MAX_STREAMS;
+const FLOOD = 'too many requests are begun or taken back at once';
 const HEADERS_FRAME = 1;
 const FRAME_HEADER_BYTES = 9;
 /** A body may come in many small frames: each of ten bytes brings nine of its own. */
@@ -190,7 +190,7 @@ export class Http2Connections {
     if (!isFlood) socket.unshift(Buffer.concat([PREFACE, rest]));
     this.#server.once('session', (session: ServerHttp2Session) => {
       this.#follow(session, socket);
-      if (isFlood) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      if (isFlood) session.destroy(new Error(FLOOD), constants.NGHTTP2_ENHANCE_YOUR_CALM);
     });
     this.#server.emit('connection', socket);
   }
@@ -234,11 +234,11 @@ export class Http2Connections {
       takenBack += 1;
       inTurn += 1;
       if (inTurn === 1) setImmediate(() => (inTurn = 0));
-      // More in a turn than may be open: they were begun in order to be taken back.
-      if (session.destroyed || (takenBack < TAKEN_BACK_AT_ONCE && inTurn <= MAX_STREAMS)) return;
+      if (session.destroyed) return;
+      if (takenBack < TAKEN_BACK_AT_ONCE && inTurn <= TAKEN_BACK_IN_TURN) return;
       pacing.stop(socket);
-      // What was read with these is not looked at any more, as it would be after a mere GOAWAY.
-      session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      // After a mere GOAWAY, what was read with these would still be looked at.
+      session.destroy(new Error(FLOOD), constants.NGHTTP2_ENHANCE_YOUR_CALM);
       destroySoon();
     };
     const destroySoon = (): void => {
