@@ -10,7 +10,7 @@ import { changesBetween } from './config/reload.js';
 import { loadConfig, loadToStart } from './config/load-config.js';
 import { withTexts, type ConfigSources } from './config/load-groups.js';
 import type { Config } from './config/values.js';
-import { GatewayError, systemCode } from './core/errors.js';
+import { GatewayError, messageOf, systemCode } from './core/errors.js';
 import { withDotEnv } from './config/dot-env.js';
 import { firstStart, welcome } from './process/first-start.js';
 import { collectGarbage } from './process/garbage.js';
@@ -47,10 +47,6 @@ const MANY_CHANNELS = 1_000;
 
 /** Wrong usage, as shells report it. */
 const USAGE_EXIT_CODE = 2;
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 async function main(): Promise<number> {
   const { values } = parseArgs({

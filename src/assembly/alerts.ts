@@ -7,7 +7,7 @@ import type { AlertTarget } from '../config/alert-targets.js';
 import { backupMark } from '../config/data-files.js';
 import type { Config } from '../config/values.js';
 import { kindOf, mailBody, slackBody, webhookBody } from '../core/delivery.js';
-import { systemCode } from '../core/errors.js';
+import { messageOf, systemCode } from '../core/errors.js';
 import { parseRetryAfter } from '../core/retry.js';
 import type { Secret } from '../core/secret.js';
 import type { Background } from '../gateway/background.js';
@@ -228,8 +228,7 @@ function mailTo({ to }: AlertTarget, { sendMail }: TargetParts): Target['send'] 
 }
 
 function failed(error: unknown): Sent {
-  const why = error instanceof Error ? error.message : String(error);
-  return { kind: 'failed', why, retryAfterMs: 0 };
+  return { kind: 'failed', why: messageOf(error), retryAfterMs: 0 };
 }
 
 /** Secrets that begin with `whsec_` are base64, others are used as they are. */

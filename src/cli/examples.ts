@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { messageOf } from '../core/errors.js';
 import { documentsOfFile, textOfBytes, textOfDocuments } from '../core/documents-in.js';
 import type { ExampleContent } from '../shapes/example.js';
 import { UsageError } from './errors.js';
@@ -103,9 +104,7 @@ async function textOf(file: string): Promise<string> {
   try {
     return textOfBytes(await readFile(file));
   } catch (error) {
-    throw new UsageError(
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UsageError(`${file} cannot be read: ${messageOf(error)}`);
   }
 }
 

@@ -3,7 +3,7 @@ import { EncryptionKeyError } from '../assembly/encryption-keys.js';
 import { GatewayUnreachableError } from '../client/api-client.js';
 import { StoppedGatewayError } from '../client/client.js';
 import { CONFIG_EXIT_CODE, ConfigError, mistakeWire } from '../config/mistakes.js';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, messageOf } from '../core/errors.js';
 import { StoreUnavailableError } from '../store/store.js';
 import { UsageError } from './errors.js';
 import { inOptions } from './option-names.js';
@@ -50,6 +50,5 @@ export function explain(error: unknown): {
   if (error instanceof UsageError || error instanceof StoppedGatewayError) {
     return { code: 'invalid_request', exitCode: USAGE, message: error.message };
   }
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: 'refused', exitCode: REFUSED, message };
+  return { code: 'refused', exitCode: REFUSED, message: messageOf(error) };
 }

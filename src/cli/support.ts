@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/mistakes.js';
 import { printConfig } from '../config/print.js';
 import type { Config } from '../config/values.js';
+import { messageOf } from '../core/errors.js';
 import { isRecord } from '../core/records.js';
 import { Secret, withoutKeys } from '../core/secret.js';
 import { listPart } from '../client/client.js';
@@ -75,7 +76,7 @@ async function writeBundle(session: Session, command: Command): Promise<void> {
   };
   for (const [name, part] of Object.entries(parts)) {
     found[name] = await part().catch((error: unknown) => ({
-      unavailable: error instanceof Error ? error.message : String(error),
+      unavailable: messageOf(error),
     }));
   }
   const masked = maskAll(found, settings === undefined ? [] : secretsIn(settings));

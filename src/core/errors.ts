@@ -97,6 +97,11 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Statuses that Express and its parsers give their errors, as our codes. */
 const CODE_OF_STATUS: Readonly<Record<number, GatewayError['code']>> = {
   400: 'invalid_request',

@@ -1,3 +1,4 @@
+import { messageOf } from '../core/errors.js';
 import type { ConfigSources } from '../config/load-groups.js';
 import type { ConfigChanges } from '../config/reload.js';
 import type { Config } from '../config/values.js';
@@ -42,7 +43,7 @@ export class Reload {
       return undefined;
     } catch (error) {
       this.#prepared = undefined;
-      return whyOf(error);
+      return messageOf(error);
     }
   }
 
@@ -60,7 +61,7 @@ export class Reload {
         logger.warn({ settings: needRestart }, 'these settings take effect with the next start');
       }
     } catch (error) {
-      this.finish(unchanged(this.#readMs, whyOf(error)));
+      this.finish(unchanged(this.#readMs, messageOf(error)));
       logger.error({ err: error }, 'settings not reloaded');
     }
   }
@@ -91,9 +92,4 @@ export function tellUnchanged(logger: Logger, why: string): void {
 /** What came of a reload that has changed nothing. */
 export function unchanged(atMs: number, why: string): NodeReload {
   return { atMs, applied: [], needRestart: [], why };
-}
-
-/** The words of a failure. */
-export function whyOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
+import { messageOf } from '../core/errors.js';
 import type { ConfigSources } from '../config/load-groups.js';
 import type { ConfigChanges } from '../config/reload.js';
 import type { NodeReload } from '../store/nodes.js';
 import type { Logger } from '../telemetry/log.js';
-import { tellUnchanged, unchanged, whyOf } from './reload.js';
+import { tellUnchanged, unchanged } from './reload.js';
 import { has, RELOAD, type Given, type Outcome, type Prepare, type Prepared } from './worker.js';
 
 /** If a worker has not answered by then, every worker keeps its settings. */
@@ -72,10 +73,10 @@ export class SharedSettings {
       const last = reported.find(({ why: failure }) => failure === undefined) ?? reported[0];
       if (last !== undefined) this.#inForce = { settings, last };
     } catch (error) {
-      const outcome = unchanged(atMs, whyOf(error));
+      const outcome = unchanged(atMs, messageOf(error));
       this.#inForce = { ...this.#inForce, last: outcome };
       for (const worker of workers) send(worker, { outcome });
-      tellUnchanged(logger, whyOf(error));
+      tellUnchanged(logger, messageOf(error));
     }
   }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { messageOf } from '../core/errors.js';
 import type { OutgoingEvent } from '../core/delivery.js';
 import type { Store } from '../store/store.js';
 import type { Sender } from './sender.js';
@@ -88,7 +89,7 @@ export class StoreAlerts {
     const { sender, node } = this.#deps;
     this.#failed += 1;
     if (this.#failed < LOOKS) return;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     if (this.#down === undefined) {
       const event = this.#event('store.down', `The store does not answer ${node}: ${why}`, { why });
       const id = `msg_store_down_${this.#deps.mark}_${Math.floor(event.atMs / SAME_MS)}`;

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.js';
 import type { Channel, TagSwitch } from '../../core/channel.js';
 import type { ChannelSnapshot } from '../../store/store.js';
 import { tagBudgetsOf, type TagBudgets } from './declared-limits.js';
@@ -153,8 +154,7 @@ function attempted<T>(make: () => T): Attempted<T> {
 }
 
 function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return `it cannot be prepared for traffic: ${message}`;
+  return `it cannot be prepared for traffic: ${messageOf(error)}`;
 }
 
 function byModelOf(routes: Iterable<Route>): Map<string, Route[]> {
