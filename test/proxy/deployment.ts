@@ -10,40 +10,33 @@ import { parse } from 'yaml';
 
 /** What the programs themselves make of the files that deploy the gateway. */
 
-const hasCompose = spawnSync('docker-compose', ['version']).status === 0;
-const whereComposeIs = hasCompose ? it : it.skip;
-
-whereComposeIs(
-  'docker-compose takes the file, and nothing is left out without a sentence',
-  () => {
-    const secrets = { ENCRYPTION_KEY: 'a'.repeat(64), ROOT_PASSWORD: 'b'.repeat(12) };
-    const folder = mkdtempSync(join(tmpdir(), 'compose-'));
-    for (const name of ['docker-compose.yml', 'Dockerfile']) copyFileSync(name, join(folder, name));
-    writeFileSync(join(folder, '.env'), '');
-    const config = (env: Record<string, string>) =>
-      spawnSync('docker-compose', ['--file', 'docker-compose.yml', 'config'], {
-        cwd: folder,
-        env: { PATH: process.env.PATH, HOME: folder, ...env },
-        encoding: 'utf8',
-      });
-
-    const whole = config({ ...secrets, REDIS_PASSWORD: 'c'.repeat(64) });
-    const lacking = config(secrets);
-    rmSync(folder, { recursive: true });
-
-    expect(whole.stderr).not.toMatch(/error|unsupported/i);
-    expect(whole.status).toBe(0);
-    expect(parse(whole.stdout)).toMatchObject({
-      services: {
-        redis: { cap_drop: ['ALL'], read_only: true },
-        gateway: { environment: { REDIS_URL: `redis://:${'c'.repeat(64)}@redis:6379` } },
-      },
+it('docker-compose takes the file, and nothing is left out without a sentence', () => {
+  const secrets = { ENCRYPTION_KEY: 'a'.repeat(64), ROOT_PASSWORD: 'b'.repeat(12) };
+  const folder = mkdtempSync(join(tmpdir(), 'compose-'));
+  for (const name of ['docker-compose.yml', 'Dockerfile']) copyFileSync(name, join(folder, name));
+  writeFileSync(join(folder, '.env'), '');
+  const config = (env: Record<string, string>) =>
+    spawnSync('docker-compose', ['--file', 'docker-compose.yml', 'config'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder, ...env },
+      encoding: 'utf8',
     });
-    expect(lacking.status).not.toBe(0);
-    expect(lacking.stderr).toContain('put REDIS_PASSWORD into .env');
-  },
-  60_000,
-);
+
+  const whole = config({ ...secrets, REDIS_PASSWORD: 'c'.repeat(64) });
+  const lacking = config(secrets);
+  rmSync(folder, { recursive: true });
+
+  expect(whole.stderr).not.toMatch(/error|unsupported/i);
+  expect(whole.status).toBe(0);
+  expect(parse(whole.stdout)).toMatchObject({
+    services: {
+      redis: { cap_drop: ['ALL'], read_only: true },
+      gateway: { environment: { REDIS_URL: `redis://:${'c'.repeat(64)}@redis:6379` } },
+    },
+  });
+  expect(lacking.status).not.toBe(0);
+  expect(lacking.stderr).toContain('put REDIS_PASSWORD into .env');
+}, 60_000);
 
 it('the proxy starts where a process may open 20 000 files', async () => {
   const free = await freePorts(2);

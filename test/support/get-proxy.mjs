@@ -4,15 +4,11 @@ import { aptInstall } from './apt.mjs';
 
 const runs = (program, argument) =>
   spawnSync(program, [argument], { stdio: 'ignore' }).status === 0;
-const areHere = () => runs('haproxy', '-v') && runs('openssl', 'version');
+const areHere = () =>
+  runs('haproxy', '-v') && runs('openssl', 'version') && runs('docker-compose', 'version');
 
-if (!areHere()) aptInstall('haproxy', 'openssl');
-if (!runs('docker-compose', 'version') && !aptInstall('docker-compose')) {
-  console.error(
-    'docker-compose is not here, and cannot be installed: the compose file is not tried.',
-  );
-}
+if (!areHere()) aptInstall('haproxy', 'openssl', 'docker-compose');
 if (!areHere()) {
-  console.error('The proxy is tested with haproxy and openssl: install both.');
+  console.error('The proxy is tested with haproxy, openssl and docker-compose: install them.');
   process.exit(1);
 }

@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,8 +6,11 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { build, PROGRAM } from './fleet.js';
 
-const hasTerminal = spawnSync('script', ['--version']).status === 0;
-const onTerminal = hasTerminal ? it : it.skip;
+/** A program on a terminal of its own: `script` of util-linux, or that of BSD and macOS. */
+function onTerminal(command: readonly string[]): string[] {
+  if (process.platform !== 'linux') return ['script', '-q', '/dev/null', ...command];
+  return ['script', '--quiet', '--command', `exec ${command.join(' ')}`, '/dev/null'];
+}
 
 describe('the log of a start', () => {
   let folder = '';
@@ -51,14 +54,8 @@ describe('the log of a start', () => {
     expect(line).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(\d+\): listening \{"port":\d+,/);
   }, 60_000);
 
-  onTerminal(
-    'is for people, and coloured, on a terminal',
-    async () => {
-      const terminal = ['script', '--quiet', '--command', `exec ${PROGRAM.join(' ')}`, '/dev/null'];
-
-      // The colour of its level begins with an escape.
-      expect(await listening(terminal, 'auto')).toContain('\u001b[32mINFO');
-    },
-    60_000,
-  );
+  it('is for people, and coloured, on a terminal', async () => {
+    // The colour of its level begins with an escape.
+    expect(await listening(onTerminal(PROGRAM), 'auto')).toContain('\u001b[32mINFO');
+  }, 60_000);
 });
