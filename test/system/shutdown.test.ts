@@ -28,6 +28,8 @@ let redis: RedisServer;
 let upstream: TestUpstream;
 let gate: Gate;
 let home: Home;
+/** As home, for tests in which nothing may be cut off, however long the machine stalls. */
+let patientHome: Home;
 let id = 0;
 let key = '';
 let gateway: GatewayProcess | undefined;
@@ -35,20 +37,27 @@ let gateway: GatewayProcess | undefined;
 beforeAll(async () => {
   redis = await startRedis();
   upstream = await startUpstream();
-  home = await makeHome(
+  home = await homeOf(DRAIN_MS);
+  patientHome = await homeOf(60_000);
+});
+
+function homeOf(drainMs: number): Promise<Home> {
+  return makeHome(
     {
-      server: { drain_ms: DRAIN_MS },
+      server: { drain_ms: drainMs },
       prices: { default: { per_request: PRICE } },
       channels: [onlyChannel(upstream.url)],
     },
-    { REDIS_URL: redis.url },
+    // Both seal what they keep in one Redis.
+    { REDIS_URL: redis.url, ENCRYPTION_KEY: 'a'.repeat(64) },
   );
-});
+}
 
 afterAll(async () => {
   await redis.stop();
   await upstream.close();
   await home.remove();
+  await patientHome.remove();
 });
 
 beforeEach(closeGate);
@@ -64,9 +73,12 @@ function closeGate(): void {
   upstream.answer(gate.answer);
 }
 
-async function start(program: readonly string[] = PROGRAM): Promise<GatewayProcess> {
-  gateway = await startProcess(home, program);
-  ({ id, key } = (await runCliHere(home, ['keys', 'create', '--quota', String(QUOTA)])) as {
+async function start(
+  program: readonly string[] = PROGRAM,
+  itsHome = home,
+): Promise<GatewayProcess> {
+  gateway = await startProcess(itsHome, program);
+  ({ id, key } = (await runCliHere(itsHome, ['keys', 'create', '--quota', String(QUOTA)])) as {
     id: number;
     key: string;
   });
@@ -233,7 +245,7 @@ describe('a gateway that is asked to stop', () => {
     /** How callers fare who come one after the other, ten at a time, until the port is closed. */
     const close = async (): Promise<Set<string>> => {
       closeGate();
-      const running = await start(['env', 'WORKERS=2', ...PROGRAM]);
+      const running = await start(['env', 'WORKERS=2', ...PROGRAM], patientHome);
       const kept = connect(running.port, '127.0.0.1').setEncoding('utf8');
       let heard = '';
       kept.on('data', (text: string) => (heard += text));
