@@ -1,6 +1,6 @@
 import { CHANNEL_SCHEMA, type FileChannel } from './channel-schema.js';
 import type { SettingPath } from './files.js';
-import type { MistakeList } from './mistakes.js';
+import { MERGE_KEY, type MistakeList } from './mistakes.js';
 import { unknownName } from './words.js';
 import { joinApiKeys } from '../core/api-keys.js';
 import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS, windowMistake } from '../core/channel-members.js';
@@ -53,7 +53,7 @@ export function readChannels(
       providerCredentials(channel),
       (text) => (text === null ? undefined : new Secret(text)),
     );
-    if (!wrong.has('settings') && !wrong.has('credentials') && !wrong.has('api_key')) {
+    if (!['settings', 'credentials', 'api_key', MERGE_KEY].some((name) => wrong.has(name))) {
       const fits = channelMistakes(provider, { credentials, settings });
       const sentences = fits.length > 0 ? fits : credentialMistakes({ credentials, settings });
       for (const sentence of sentences) {

@@ -10,8 +10,8 @@ import {
   type Document,
   type Node,
   type Pair,
-  type YAMLError,
 } from 'yaml';
+import { gluedMistake, layoutMistakes, lookalikeMistake } from './layout.js';
 import { isRecord } from '../core/records.js';
 
 export type SettingPath = readonly (string | number)[];
@@ -143,15 +143,15 @@ class FileReader {
   read(text: string): boolean {
     const document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
     this.#document = document;
-    // What follows from the first mistake in the layout of a file is not news.
-    const [first] = document.errors;
-    if (first !== undefined) {
-      const offset = first.pos[0];
-      const { line } = this.#lines.linePos(offset);
-      this.#mistake(offset, [], layoutMistake(first, text.split('\n')[line - 1] ?? ''));
+    const unreadable = text.indexOf('\uFFFD');
+    if (unreadable !== -1) {
+      this.#mistake(unreadable, [], 'is not UTF-8; save the file as UTF-8');
       return true;
     }
-    for (const problem of document.warnings) this.#mistake(problem.pos[0], [], problem.message);
+    for (const { offset, message } of layoutMistakes(document, text)) {
+      this.#mistake(offset, [], message);
+    }
+    if (document.errors.length > 0) return true;
     const { contents } = document;
     if (contents === null || (isScalar(contents) && contents.value === null)) return false;
     if (!isMap(contents)) {
@@ -170,9 +170,14 @@ class FileReader {
       this.#mistake(offset, path, 'a setting must have a plain name');
       return;
     }
+    const lookalike = key === key.trim() ? undefined : lookalikeMistake(key);
+    if (lookalike !== undefined) {
+      this.#mistake(offset, path, lookalike);
+      return;
+    }
     if (key === '<<') {
       const message =
-        'is not read: repeat the settings, or give a whole value a name (&name) and refer to it (*name)';
+        'is a merge key, which is not read; repeat the settings, or give a whole value a name (&name) and refer to it (*name)';
       this.#mistake(offset, [...path, key], message);
       return;
     }
@@ -181,7 +186,8 @@ class FileReader {
     const node = pair.value as Node | null;
     const grows = path.length === 0 && GROWING_LISTS.has(key);
     const first = grows && Array.isArray(earlier) ? earlier.length : 0;
-    this.#origins?.set(pathKey(at), this.#where(offset));
+    const text = isScalar(node) && node.value !== null ? node.range?.[0] : undefined;
+    this.#origins?.set(pathKey(at), this.#where(text ?? offset));
     const value = this.#readNode(node, at, isRecord(earlier) ? earlier : {}, first);
     // "channels:" with nothing below it declares that there are none.
     if (value === undefined && grows) into[key] = earlier ?? [];
@@ -204,6 +210,11 @@ class FileReader {
     }
     if (isAlias(node)) {
       const target = this.#document === undefined ? undefined : node.resolve(this.#document);
+      if (target === undefined) {
+        const message =
+          'refers to a value (*name) that nothing before it has named (&name); put a text that begins with * in quotes';
+        this.#mistake(offset, path, message);
+      }
       return this.#readNode(target ?? null, path, earlier, first);
     }
     if (isMap(node)) {
@@ -260,28 +271,6 @@ class FileReader {
   #where(offset: number): string {
     return `${this.#file}:${this.#lines.linePos(offset).line}`;
   }
-}
-
-/** What the parser says of lines that begin in the wrong column, and of signs that are missing. */
-const LAYOUT: ReadonlySet<string> = new Set([
-  ...['BAD_INDENT', 'MISSING_CHAR', 'UNEXPECTED_TOKEN'],
-  ...['BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY'],
-]);
-
-/** What is wrong with the layout of a file, by what the parser says and by the line, which is not quoted: it may hold a secret. */
-function layoutMistake({ code, message }: YAMLError, line: string): string {
-  if (code === 'TAB_AS_INDENT') return 'is indented with a tab; use spaces';
-  if (!LAYOUT.has(code)) return message;
-  return (
-    gluedMistake(line.replace(/^[\s-]+/, '')) ??
-    `is indented unlike the lines around it, or lacks a ":" or a quote; the settings of a group, or of one entry of a list, begin in the same column (${message})`
-  );
-}
-
-/** A colon without the space after it makes a name and its value one word. Only the name is quoted. */
-export function gluedMistake(value: unknown): string | undefined {
-  const name = typeof value === 'string' ? /^(\w+):[^\s/]/.exec(value)?.[1] : undefined;
-  return name === undefined ? undefined : `needs a space after the colon: "${name}: "`;
 }
 
 function pathKey(path: SettingPath): string {

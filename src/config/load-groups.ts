@@ -73,7 +73,7 @@ export function judge(
 ): Config {
   const mistakes = new MistakeList(raw);
   const result = FILE_SCHEMA.validate(raw.values, { abortEarly: false, errors: { label: false } });
-  for (const detail of foremost(result.error?.details ?? []))
+  for (const detail of foremost(result.error?.details ?? [], raw.mistakes))
     mistakes.add(detail.path, sayMistake(FILE_SCHEMA, detail));
   checkDuplicates(raw.values.channels, 'channels', 'name', mistakes);
   checkDuplicates(raw.values.tags, 'tags', 'tag', mistakes);

@@ -5,6 +5,9 @@ import { isRecord } from '../core/records.js';
 /** The exit code of a process that cannot start because of its settings (`EX_CONFIG` of sysexits). */
 export const CONFIG_EXIT_CODE = 78;
 
+/** A name that YAML files give to what another group brings; `files.ts` reads none. */
+export const MERGE_KEY = '<<';
+
 /** Everything that is wrong with the settings, at once. The message is for people and quotes no secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -23,14 +26,21 @@ export class ConfigError extends Error {
   }
 }
 
-/** Drops what only follows: a group with a misspelled member also lacks the member that was meant. */
-export function foremost(details: readonly Joi.ValidationErrorItem[]): Joi.ValidationErrorItem[] {
+/**
+ * Drops what only follows: a group with a misspelled member also lacks the member that was meant, and one with a merge key
+ * lacks what that would bring.
+ */
+export function foremost(
+  details: readonly Joi.ValidationErrorItem[],
+  mistakes: readonly ConfigMistake[],
+): Joi.ValidationErrorItem[] {
   const isBelow = (path: SettingPath, above: SettingPath): boolean =>
     path.length > above.length && samePath(path.slice(0, above.length), above);
-  return details.filter(
-    ({ type, path }) =>
-      type !== 'object.missing' || !details.some((other) => isBelow(other.path, path)),
-  );
+  return details.filter(({ type, path }) => {
+    if (type === 'object.missing') return !details.some((other) => isBelow(other.path, path));
+    const merge = [...path.slice(0, -1), MERGE_KEY];
+    return type !== 'any.required' || !mistakes.some((other) => samePath(other.path, merge));
+  });
 }
 
 /** Mistakes in the order they are found, one per setting: what follows from the first is not news. */
@@ -108,8 +118,10 @@ export function describeMistake({ where, path, message }: ConfigMistake): string
 /** A mistake as scripts read it. */
 export function mistakeWire({ where, path, message }: ConfigMistake) {
   const [, file = where, line] = /^(.*):(\d+)$/s.exec(where) ?? [];
+  const [, variable] = /^environment (\w+)$/.exec(where) ?? [];
+  const place = line === undefined ? { file } : { file, line: Number(line) };
   return {
-    ...{ file, ...(line === undefined ? undefined : { line: Number(line) }) },
+    ...(variable === undefined ? place : { variable }),
     ...{ path: settingName(path), message },
   };
 }

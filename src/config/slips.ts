@@ -24,9 +24,17 @@ export function slips(
     })),
     ...doubleKeys(raw).map((message) => at(['store', 'encryption_key'], message)),
     ...ownFallbacks(raw).map((path) => at(path, 'is the model itself; name another one')),
-    ...spacedKeys(raw).map((path) => at(path, 'begins or ends with a space, which is not sent')),
+    ...spacedKeys(raw).map((path) =>
+      at(path, 'begins or ends with a space, which is not sent; remove it'),
+    ),
+    ...quotedTexts(raw.values).map((path) =>
+      at(path, 'begins with a typographic quote, which is a part of the text; use " or no quotes'),
+    ),
     ...longAttempts(raw).map(({ path, deadlineMs }) =>
-      at(path, `is longer than the deadline of a request, gateway.deadline_ms: ${deadlineMs}`),
+      at(
+        path,
+        `is longer than the deadline of a request, gateway.deadline_ms: ${deadlineMs}; shorten it, or raise that`,
+      ),
     ),
     ...unusedNames(raw, env, folder, settings),
   ];
@@ -48,16 +56,29 @@ function ownFallbacks({ values }: RawSettings): SettingPath[] {
 }
 
 function spacedKeys({ values }: RawSettings): SettingPath[] {
-  return channelsIn(values).flatMap(({ api_key: key, api_keys: keys }, index) => {
+  return channelsIn(values).flatMap(({ api_key: key, api_keys: keys, credentials }, index) => {
     const isSpaced = (text: unknown): boolean => typeof text === 'string' && text !== text.trim();
     const several = Array.isArray(keys) ? (keys as unknown[]) : [];
     return [
       ...(isSpaced(key) ? [['channels', index, 'api_key']] : []),
+      ...Object.entries(isRecord(credentials) ? credentials : {}).flatMap(([name, each]) =>
+        isSpaced(each) ? [['channels', index, 'credentials', name]] : [],
+      ),
       ...several.flatMap((each, at) =>
         isSpaced(each) ? [['channels', index, 'api_keys', at]] : [],
       ),
     ];
   });
+}
+
+/** Texts in quotes as word processors write them. */
+function quotedTexts(value: unknown, path: SettingPath = []): SettingPath[] {
+  if (typeof value === 'string') return /^[\u2018-\u201f\u00ab]/.test(value) ? [path] : [];
+  if (Array.isArray(value)) {
+    return (value as unknown[]).flatMap((each, index) => quotedTexts(each, [...path, index]));
+  }
+  const members = isRecord(value) ? Object.entries(value) : [];
+  return members.flatMap(([name, each]) => quotedTexts(each, [...path, name]));
 }
 
 /** Attempts that their request would end, where somebody has written how long they may take. */

@@ -1,6 +1,7 @@
 import type Joi from 'joi';
 import { closest } from '../core/closest.js';
-import { gluedMistake, type SettingPath } from './files.js';
+import type { SettingPath } from './files.js';
+import { gluedMistake } from './layout.js';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { isRecord } from '../core/records.js';
 
@@ -20,7 +21,11 @@ export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem):
     case 'object.xor':
       return `has more than one of ${listOf(context?.peers)}; keep one`;
     case 'string.base':
-      return 'must be a string; put it in quotes';
+      return Array.isArray(context?.value)
+        ? 'must be a string, not a list'
+        : isRecord(context?.value)
+          ? 'must be a string, not a group'
+          : 'must be a string; put it in quotes';
     case 'string.empty':
       return 'must not be empty';
     case 'string.min':
@@ -30,11 +35,18 @@ export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem):
     case 'boolean.base':
       return 'must be true or false';
     case 'number.base':
-      return `must be a number${exampleOf(schema, path)}`;
+      return `must be a number${exampleOf(schema, path)}${/^\d/.test(String(context?.value)) ? ', without a unit or a separator' : ''}`;
     case 'number.integer':
       return `must be a whole number${exampleOf(schema, path)}`;
+    case 'number.infinity':
+    case 'number.unsafe':
+      return 'is too large a number';
     case 'object.base':
       return `must be a group of settings by name${groupOf(namesAt(schema, path))}`;
+    case 'object.min':
+      return 'must not be empty';
+    case 'array.sparse':
+      return 'is empty; remove it, or give it a value';
     case 'array.base':
       return 'must be a list, such as [a, b]';
     case 'array.min':
@@ -49,16 +61,22 @@ export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem):
 /** Names that other gateways' files begin with. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'model_list',
+  'general_settings',
   'litellm_settings',
   'router_settings',
 ]);
 
+/** Settings that hold units of quota. */
+const UNITS = /^(?:per_\w+|\w*quota|budget|cost)$/;
+
 /** What is wrong with an amount in dollars; `undefined` if it is none. */
-function dollarsMistake(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !/^\$|(?:usd|\$|dollars?)$/i.test(value)) return undefined;
-  const amount = Number.parseFloat(value.replace(/^\$/, ''));
-  const units = Number.isFinite(amount) ? `: ${Math.round(amount * UNITS_PER_DOLLAR)}` : '';
-  return `must be a number of units, of which a dollar has ${UNITS_PER_DOLLAR}${units}`;
+function dollarsMistake(value: unknown, path: SettingPath): string | undefined {
+  const text = String(value);
+  const isAmount = typeof value === 'number' && UNITS.test(String(path.at(-1)));
+  if (!isAmount && !/^\$\s*[\d.]|\d\s*(?:usd|\$|dollars?)$/i.test(text)) return undefined;
+  const units = Math.round(Number.parseFloat(text.replace(/^\$\s*/, '')) * UNITS_PER_DOLLAR);
+  const whole = isAmount ? 'a whole number' : 'a number';
+  return `must be ${whole} of units, of which a dollar has ${UNITS_PER_DOLLAR}: ${units}`;
 }
 
 /** What people write who know the setting and not its form. */
@@ -67,24 +85,43 @@ function slipIn(schema: Joi.Schema, { type, path, context }: Joi.ValidationError
   const where = path.map((part) => (typeof part === 'number' ? '#' : part)).join('.');
   const glued = gluedMistake(value);
   if (glued !== undefined && type === 'object.base') return glued;
+  const [name = 'name'] = isRecord(value) ? Object.keys(value) : [];
   switch (`${where} ${type}`) {
-    case 'channels array.base': {
-      const [name = 'name'] = isRecord(value) ? Object.keys(value) : [];
+    case 'channels array.base':
       return `must be a list; begin each channel with "- ", such as "- name: ${name}"`;
-    }
+    case 'channels.# object.base':
+      return 'must have a name, a provider and models; begin it with "- name: "';
     case 'channels.#.models object.base':
       return typeof value === 'string'
         ? `must be a list of models: [${value}]`
         : 'must be a list of models, such as [rerank-v3.5], or names with those of the upstream';
+    case 'channels.#.models object.min':
+      return 'must have at least one name with that of the upstream, such as "m: m"; names alone are a list, such as [m]';
     case 'channels.#.models.# string.base':
       return isRecord(value)
-        ? 'is a name with that of the upstream, which a list cannot hold: write all of them so, without "- "'
+        ? `must be a name; to give the names of the upstream too, write each as a line "${name}: …" without "- "`
         : undefined;
+    case 'models object.base':
+      return 'must have rules by the names of models, such as "rerank-v3.5: { hedge: true }"; what a channel serves is in its own "models:"';
+    case 'tags array.base':
+      return `must be a list; begin each tag with "- ", such as "- tag: ${name}"`;
+    case 'tags.# object.base':
+      return typeof value === 'string' ? `must be a group, such as "- tag: ${value}"` : undefined;
   }
-  const inDollars = type === 'number.base' ? dollarsMistake(value) : undefined;
-  if (inDollars !== undefined) return inDollars;
-  if (type !== 'object.unknown' || path.length !== 1) return undefined;
-  const name = String(path[0]);
+  if (type === 'number.base' || type === 'number.integer') {
+    const inDollars = dollarsMistake(value, path);
+    if (inDollars !== undefined) return inDollars;
+  }
+  return type === 'object.unknown' ? misplaced(schema, path) : undefined;
+}
+
+/** What is wrong with a name that another program knows, or that stands in the wrong group. */
+function misplaced(schema: Joi.Schema, path: SettingPath): string | undefined {
+  const name = String(path.at(-1));
+  if (path.length === 2 && namesAt(schema, []).includes(name)) {
+    return `belongs at the beginning of a line, outside "${path[0]}:"`;
+  }
+  if (path.length !== 1) return undefined;
   if (ELSEWHERE.has(name)) {
     return 'is a setting of LiteLLM; here, "channels:" has a provider, an api_key and models for each entry: "rerank-gateway import litellm FILE" carries them over';
   }
@@ -94,10 +131,15 @@ function slipIn(schema: Joi.Schema, { type, path, context }: Joi.ValidationError
     : `belongs below ${groups.map((group) => `"${group}:"`).join(' or ')}, indented by two spaces`;
 }
 
+/** The shortest part of a name that says what was meant. */
+const MIN_PART = 3;
+
 /** Says that a name is unknown, and which one was probably meant, or else which ones there are. */
 export function unknownName(name: string, known: readonly string[], what: string): string {
   const near = closest(name, known);
   if (near !== undefined) return `is not ${what}; did you mean ${near}?`;
+  const within = known.filter((each) => name.length >= MIN_PART && each.includes(name));
+  if (within.length > 0) return `is not ${what}; did you mean one of ${within.join(', ')}?`;
   return known.length === 0 ? `is not ${what}` : `is not ${what}; available: ${known.join(', ')}`;
 }
 

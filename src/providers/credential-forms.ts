@@ -5,9 +5,9 @@ import type { Endpoint } from './provider.js';
 /** Words that precede a key in a header and are mistaken for a part of it. */
 const SCHEME = /^(bearer|basic|apikey)\s+\S/i;
 
-/** `$NAME`, `${NAME}`, `{{ name }}`, `%NAME%`, `env:NAME`: variables that some other program would have replaced. */
+/** `$NAME`, `${NAME}`, `$(NAME)`, `{{ name }}`, `%NAME%`, `env:NAME`, `os.environ/NAME`: variables of other programs. */
 const VARIABLE =
-  /^(?:\$(?:[A-Z][A-Z0-9_]*|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)|\$\{.*\}|\{\{.*\}\}|%[A-Z][A-Z0-9_]*%|env:\w+)$/;
+  /^(?:\$(?:[A-Z][A-Z0-9_]*|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)|\$\{.*\}|\{\{.*\}\}|%[A-Z][A-Z0-9_]*%|\$\(\w+\)|(?:env:|os\.environ\/|process\.env\.)\w+)$/;
 
 const PLACEHOLDER =
   /^(?:<.*>|\[.*\]|your[-_ ]?\w*[-_ ](?:key|token|secret)(?:[-_ ]here)?|change[-_ ]?me|(?:sk-)?x{4,}|\.{3}|…)$/i;

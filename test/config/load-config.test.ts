@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
-import { ConfigError } from '../../src/config/mistakes.js';
+import { ConfigError, mistakeWire } from '../../src/config/mistakes.js';
 import { printConfig } from '../../src/config/print.js';
 import {
   checkConfig,
@@ -28,19 +28,19 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function file(name: string, text: string): string {
+function file(name: string, text: string | Buffer): string {
   const path = join(folder, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   return path;
 }
 
-function load(text: string, env: Readonly<Record<string, string>> = {}): Config {
+function load(text: string | Buffer, env: Readonly<Record<string, string>> = {}): Config {
   return loadConfig({ env, configPath: file('gateway.yaml', text), folder });
 }
 
 /** The mistakes of a file that is refused, one line each, without the folder. */
-function mistakes(text: string, env: Readonly<Record<string, string>> = {}): string[] {
+function mistakes(text: string | Buffer, env: Readonly<Record<string, string>> = {}): string[] {
   return refusal(() => load(text, env))
     .message.split('\n')
     .slice(1)
@@ -401,6 +401,7 @@ channels:
   it.each([
     ['server: { port: high }', 'server.port: must be a number such as 8080'],
     ['server: { port: 1.5 }', 'server.port: must be a whole number such as 8080'],
+    ['server: { port: "$${PORT}" }', 'server.port: must be a number such as 8080'],
     ['metrics: { enabled: maybe }', 'metrics.enabled: must be true or false'],
     ['metrics: { token: short }', 'metrics.token: must have at least 8 characters'],
     ['server: { trusted_proxies: "10.0.0.0/8" }', 'must be a list, such as [a, b]'],
@@ -423,6 +424,9 @@ channels:
     ['$KEY', NO_VALUE],
     ['%COHERE_KEY%', NO_VALUE],
     ['env:COHERE_KEY', NO_VALUE],
+    ['os.environ/COHERE_KEY', NO_VALUE],
+    ['process.env.COHERE_KEY', NO_VALUE],
+    ['$(COHERE_KEY)', NO_VALUE],
     ['$${KEY}', NO_VALUE],
     [
       'Bearer sk-hush',
@@ -511,7 +515,9 @@ channels:
 
   it('of syntax come with their line', () => {
     expect(mistakes('server:\n  port: [1\n')[0]).toMatch(/^gateway\.yaml:\d+: /);
-    expect(mistakes('a: 1\na: 2')[0]).toBe('gateway.yaml:2: Map keys must be unique');
+    expect(mistakes('a: 1\na: 2')[0]).toBe(
+      'gateway.yaml:2: a is set twice in the same group; keep one',
+    );
     expect(mistakes('- 1')[0]).toContain('the file must hold settings by name');
   });
 
@@ -519,6 +525,15 @@ channels:
     const error = refusal(() => loadConfig({ env: {}, configPath: join(folder, 'none.yaml') }));
 
     expect(error.message).toContain('none.yaml: cannot be read (ENOENT)');
+  });
+
+  it('have a place for scripts: file and line, or the variable', () => {
+    const { mistakes: found } = refusal(() => load('server: { port: x }', { WORKERS: 'many' }));
+
+    expect(found.map(mistakeWire)).toEqual([
+      expect.objectContaining({ file: join(folder, 'gateway.yaml'), line: 1, path: 'server.port' }),
+      { variable: 'WORKERS', path: 'server.workers', message: expect.any(String) },
+    ]);
   });
 
   it('never quote a secret', () => {
@@ -561,7 +576,7 @@ describe('mistakes that people make', () => {
     [
       'pairs in a list',
       channel('    models:\n      - m: x\n'),
-      ':6: channels[0].models[0]: is a name with that of the upstream, which a list cannot hold: write all of them so, without "- "',
+      ':6: channels[0].models[0]: must be a name; to give the names of the upstream too, write each as a line "m: …" without "- "',
     ],
     [
       'channels by name',
@@ -587,7 +602,7 @@ describe('mistakes that people make', () => {
     [
       'a colon without a space',
       'server:\n  port:8080\n',
-      ':1: server: needs a space after the colon: "port: "',
+      ':2: server: needs a space after the colon: "port: "',
     ],
     [
       'the same beside others',
@@ -612,8 +627,125 @@ describe('mistakes that people make', () => {
     ],
     [
       'merge keys',
-      'channels:\n  - <<: {provider: local}\n    name: a\n    provider: local\n    models: [m]\n',
-      ':2: channels[0].<<: is not read: repeat the settings, or give a whole value a name (&name) and refer to it (*name)',
+      'channels:\n  - <<: {provider: local, models: [m]}\n    name: a\n',
+      ':2: channels[0].<<: is a merge key, which is not read; repeat the settings, or give a whole value a name (&name) and refer to it (*name)',
+    ],
+    [
+      'merge keys that would bring a credential',
+      'channels:\n  - <<: {api_key: key}\n    name: a\n    provider: cohere\n    models: [m]\n',
+      /^:2: channels\[0\]\.<<: is a merge key/,
+    ],
+    [
+      'a line further right',
+      'channels:\n  - name: a\n    provider: local\n      models: [m]\n',
+      /^:4: is indented unlike the lines around it/,
+    ],
+    [
+      'channels inside another group',
+      `server:\n  host: a\n  channels: []\n`,
+      ':3: server.channels: belongs at the beginning of a line, outside "server:"',
+    ],
+    [
+      'a colon of a Chinese keyboard',
+      'server:\n  port：8080\n',
+      ':2: server: needs a space after the colon: "port: "',
+    ],
+    [
+      'the same beside others',
+      'channels:\n  - name：a\n    provider: local\n',
+      ':2: has a character (U+FF1A) that only looks like a space or a colon; type a plain one',
+    ],
+    [
+      'spaces of a web page',
+      'server:\n\u00a0\u00a0port: 8080\n',
+      ':2: has a character (U+00A0) that only looks like a space or a colon; type a plain one',
+    ],
+    [
+      'another encoding',
+      Buffer.from('server:\n  host: é\n', 'latin1'),
+      ':2: is not UTF-8; save the file as UTF-8',
+    ],
+    ['UTF-16', Buffer.from('\ufeffport: 1\n', 'utf16le'), /^:1: is not UTF-8/],
+    [
+      'a quote that is left open',
+      'store:\n  data_dir: "d\nserver:\n  port: 1\n',
+      ':2: begins with " and is never closed',
+    ],
+    [
+      'two documents',
+      'server:\n  port: 1\n---\nserver:\n  port: 2\n',
+      ':3: begins a second document; move it to a file of its own, or remove the "---"',
+    ],
+    [
+      'a sign of YAML',
+      'store:\n  data_dir: @d\n',
+      ':2: begins with a sign that means something else in YAML; put the text in quotes',
+    ],
+    [
+      'a tag of YAML',
+      'store:\n  data_dir: !secret d\n',
+      ':2: has a YAML tag (a word after "!"), which is not supported; write ${NAME} for a variable, or put the text in quotes',
+    ],
+    [
+      'a reference to nothing',
+      'store:\n  data_dir: *hush\n',
+      ':2: store.data_dir: refers to a value (*name) that nothing before it has named (&name); put a text that begins with * in quotes',
+    ],
+    [
+      'a unit',
+      'gateway:\n  deadline_ms: 30s\n',
+      ':2: gateway.deadline_ms: must be a number such as 30000, without a unit or a separator',
+    ],
+    [
+      'a number without end',
+      'gateway:\n  deadline_ms: .inf\n',
+      ':2: gateway.deadline_ms: is too large a number',
+    ],
+    [
+      'dollars without a sign',
+      `${sound}prices:\n  default:\n    per_request: 0.002\n`,
+      ':8: prices.default.per_request: must be a whole number of units, of which a dollar has 500000: 1000',
+    ],
+    [
+      'a list for a text',
+      channel('    models: [m]\n    tag: [a, b]\n'),
+      ':6: channels[0].tag: must be a string, not a list',
+    ],
+    [
+      'a group for a text',
+      channel('    models: [m]\n    tag: { a: b }\n'),
+      ':6: channels[0].tag: must be a string, not a group',
+    ],
+    [
+      'an empty entry',
+      channel('    models:\n      -\n'),
+      ':6: channels[0].models[0]: is empty; remove it, or give it a value',
+    ],
+    [
+      'names without those of the upstream',
+      channel('    models:\n      m:\n'),
+      ':5: channels[0].models: must have at least one name with that of the upstream, such as "m: m"; names alone are a list, such as [m]',
+    ],
+    [
+      'a channel that is a word',
+      'channels:\n  - cohere\n',
+      ':2: channels[0]: must have a name, a provider and models; begin it with "- name: "',
+    ],
+    [
+      'models of a channel beside it',
+      `${sound}models:\n  - m\n`,
+      ':6: models: must have rules by the names of models, such as "rerank-v3.5: { hedge: true }"; what a channel serves is in its own "models:"',
+    ],
+    [
+      'tags by name',
+      'tags:\n  t: { disabled: true }\n',
+      ':1: tags: must be a list; begin each tag with "- ", such as "- tag: t"',
+    ],
+    ['tags as words', 'tags: [t]\n', ':1: tags[0]: must be a group, such as "- tag: t"'],
+    [
+      'a part of the names of several',
+      sound.replace('cohere', 'azure-'),
+      /"azure-" is not a provider; did you mean one of azure-cosmos-rerank, azure-data-ai, /,
     ],
     [
       'a file of LiteLLM',
@@ -631,9 +763,19 @@ describe('mistakes that people make', () => {
 
   it.each([
     [
+      'a credential with a space',
+      sound.replace('api_key: key\n', 'credentials: { api_key: " key" }\n'),
+      'gateway.yaml:4: channels[0].credentials.api_key: begins or ends with a space, which is not sent; remove it',
+    ],
+    [
+      'quotes of a word processor',
+      sound.replace('[m]', '[“m”]'),
+      'gateway.yaml:5: channels[0].models[0]: begins with a typographic quote, which is a part of the text; use " or no quotes',
+    ],
+    [
       'a key with a space',
       sound.replace('key\n', '"key "\n'),
-      'gateway.yaml:4: channels[0].api_key: begins or ends with a space, which is not sent',
+      'gateway.yaml:4: channels[0].api_key: begins or ends with a space, which is not sent; remove it',
     ],
     [
       'a fallback to itself',
@@ -648,17 +790,17 @@ describe('mistakes that people make', () => {
     [
       'an attempt longer than its request',
       `${sound}gateway:\n  attempt_timeout_ms: 40000\n  deadline_ms: 30000\n`,
-      'gateway.yaml:7: gateway.attempt_timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 30000',
+      'gateway.yaml:7: gateway.attempt_timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 30000; shorten it, or raise that',
     ],
     [
       'the same of a channel',
       `${sound}    timeout_ms: 9000\ngateway:\n  deadline_ms: 5000\n`,
-      'gateway.yaml:6: channels[0].timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 5000',
+      'gateway.yaml:6: channels[0].timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 5000; shorten it, or raise that',
     ],
     [
       'an attempt longer than a request without a deadline of its own',
       `${sound}    timeout_ms: 31000\n`,
-      'gateway.yaml:6: channels[0].timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 30000',
+      'gateway.yaml:6: channels[0].timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 30000; shorten it, or raise that',
     ],
   ])('are found by a check, and a gateway warns and starts: %s', (_, text, expected) => {
     const sources = { env: {}, configPath: file('gateway.yaml', text), folder };
