@@ -79,14 +79,16 @@ export function welcome(config: Config, { key }: FirstStart, port: number): stri
       ? `Its data is in ${resolve(config.store.dataDir)} (one machine only; several need Redis: set REDIS_URL)`
       : 'Its data is in Redis',
   ];
-  if (key !== undefined) lines.push('', 'Try it:', '', curlFor(url, key));
+  if (key !== undefined) lines.push('', 'Try it:', '', curlFor(url, key, config));
   lines.push('', `More keys: ${COMMAND} keys create --name my-app --quota 5usd`, '', '');
   return lines.join('\n');
 }
 
-/** A request that works as printed, on one line. */
-function curlFor(url: string, key: string): string {
+/** A request that works as printed, on one line: where no model is the default, it names the first one. */
+function curlFor(url: string, key: string, { gateway, channels = [] }: Config): string {
+  const [model] = channels.flatMap(({ declared }) => Object.keys(declared.models));
   const body = JSON.stringify({
+    ...(gateway.defaultModel === undefined && model !== undefined ? { model } : {}),
     query: 'Which planet has the most moons?',
     documents: [
       'Mercury has no moons at all.',

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
+  ANY_KEY,
   bodyFor,
   codeFor,
   type CodeLanguage,
@@ -24,12 +25,14 @@ const RUNS: Readonly<Record<CodeLanguage, (code: string) => readonly [string, st
   python: (code) => ['python3', ['-c', code]],
 };
 
-const FREE: NamesModels = { model_limits_enabled: false, model_limits: [], default_model: null };
-const KEYS: readonly (readonly [name: string, key: NamesModels])[] = [
-  ['that may name any model', FREE],
-  ['limited to another model than the gateway’s own', limitedTo('other')],
-  ['limited to several, one of them the gateway’s own', limitedTo('other', 'local')],
-  ['limited, with a model of its own', { ...limitedTo('other'), default_model: 'other' }],
+const KEYS: readonly (readonly [name: string, key: NamesModels, byDefault: string | null])[] = [
+  ['that may name any model', ANY_KEY, 'local'],
+  ['limited to another model than the gateway’s own', limitedTo('other'), 'local'],
+  ['limited to several, one of them the gateway’s own', limitedTo('other', 'local'), 'local'],
+  ['limited, with a model of its own', { ...limitedTo('other'), default_model: 'other' }, 'local'],
+  ['limited to several, of which nobody serves the first', limitedTo('gone', 'other'), 'local'],
+  ['that may name any model, where the gateway has none of its own', ANY_KEY, null],
+  ['limited, where the gateway has none of its own', limitedTo('other'), null],
 ];
 
 function limitedTo(...models: string[]): NamesModels {
@@ -37,34 +40,40 @@ function limitedTo(...models: string[]): NamesModels {
 }
 
 describe('the code that is shown with a key', () => {
-  let gateway: TestGateway;
+  const LIVE = ['local', 'other'];
+  const gateways = new Map<string | null, TestGateway>();
 
   beforeAll(async () => {
-    gateway = await startGateway({
-      gateway: { default_model: 'local' },
-      channels: [
-        {
-          name: 'inside',
-          provider: 'local',
-          models: { local: 'local/lexical', other: 'local/lexical' },
-        },
-      ],
-    });
+    for (const byDefault of ['local', null]) {
+      const started = await startGateway({
+        gateway: byDefault === null ? {} : { default_model: byDefault },
+        channels: [
+          {
+            name: 'inside',
+            provider: 'local',
+            models: Object.fromEntries(LIVE.map((model) => [model, 'local/lexical'])),
+          },
+        ],
+      });
+      gateways.set(byDefault, started);
+    }
   });
 
-  afterAll(() => gateway.close());
+  afterAll(() => Promise.all(Array.from(gateways.values(), (gateway) => gateway.close())));
 
-  describe.each(KEYS)('%s', (_, known) => {
+  describe.each(KEYS)('%s', (_, known, byDefault) => {
     const { model_limits: models, model_limits_enabled: limited, default_model: own } = known;
 
     it.each(LANGUAGES)('ranks with it in %s', async (language) => {
+      const gateway = gateways.get(byDefault);
+      if (gateway === undefined) throw new Error('it did not start');
       const { key } = await gateway.createKey({
         policy: {
           ...(limited ? { models } : {}),
           ...(own === null ? {} : { defaultModel: own }),
         },
       });
-      const body = bodyFor(known, 'local');
+      const body = bodyFor(known, byDefault, LIVE);
       const [program, args] = RUNS[language](
         codeFor(language, { address: gateway.url, body, key }),
       );

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { faultsOf, startConsole, until } from './support.mjs';
+import { faultsOf, PROGRAMS, startConsole, until } from './support.mjs';
 
 let gateway;
 
@@ -126,12 +126,6 @@ test('a link carries lanes, labels and parameters, and another browser spends no
   await other.context.close();
   await context.close();
 });
-
-const PROGRAMS = {
-  curl: (code) => ['sh', ['-c', code.replace('curl ', 'curl --silent --show-error --fail ')]],
-  TypeScript: (code) => [process.execPath, ['--input-type=module', '-e', code]],
-  Python: (code) => ['python3', ['-c', code]],
-};
 
 /** What a program says of the ranking: the places of documents, best first. */
 function orderSaid(language, said) {

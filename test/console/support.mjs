@@ -222,6 +222,13 @@ export async function goBy(page, letter, heading) {
   await page.getByRole('heading', { name: heading }).waitFor();
 }
 
+/** How each language’s code is run, as somebody who pastes it would. */
+export const PROGRAMS = {
+  curl: (code) => ['sh', ['-c', code.replace('curl ', 'curl --silent --show-error --fail ')]],
+  TypeScript: (code) => [process.execPath, ['--input-type=module', '-e', code]],
+  Python: (code) => ['python3', ['-c', code]],
+};
+
 /** What axe finds on a page, and by how much the page is wider than a phone. */
 export async function faultsOf(page, name) {
   await settled(page);

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { loadConfig } from '../../src/config/load-config.js';
 import { openStore } from '../../src/assembly/open-store.js';
-import { firstStart } from '../../src/process/first-start.js';
+import { firstStart, welcome } from '../../src/process/first-start.js';
 import { startRedis } from '../support/redis-server.js';
 import { sha256 } from '../store/contract/harness.js';
 
@@ -42,4 +42,24 @@ it('the first start of a container prints neither password nor key, and says how
     /users update root --password -\n.*keys create --name my-app --quota 5usd\n/,
   );
   expect(printed.join('')).not.toMatch(/sk-|password: \w{24}/);
+});
+
+it.each([
+  ['m', undefined, { model: 'm' }],
+  ['m', 'm', {}],
+])('the request to try names %s where the default is %s', (model, byDefault, expected) => {
+  const text = JSON.stringify({
+    gateway: { default_model: byDefault },
+    channels: [{ name: 'a', provider: 'local', models: { [model]: 'local/lexical' } }],
+  });
+  const config = loadConfig({ env: {}, texts: [['gateway.yaml', text]] });
+
+  const [, body = ''] = /-d '(.*)'/.exec(welcome(config, { key: 'sk-x' }, 80)) ?? [];
+
+  expect(JSON.parse(body)).toEqual({
+    ...expected,
+    query: expect.any(String),
+    documents: expect.any(Array),
+    return_documents: true,
+  });
 });

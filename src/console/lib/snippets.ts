@@ -27,15 +27,30 @@ export interface NamesModels {
   readonly default_model: string | null;
 }
 
-/** The example for a key: it names a model where the one that the gateway would take is not for this key. */
-export function bodyFor(
+/** What holds for a key without limits. */
+export const ANY_KEY: NamesModels = {
+  ...{ model_limits_enabled: false, model_limits: [], default_model: null },
+};
+
+/** Whether requests with a key must name a model: the gateway has none for them, or one that is not for this key. */
+export function needsModel(
   { model_limits_enabled: limited, model_limits: models, default_model: own }: NamesModels,
   gatewayDefault: string | null,
-): Readonly<Record<string, unknown>> {
+): boolean {
   const taken = own ?? gatewayDefault;
-  const [first] = models;
-  const needsOne = limited && (taken === null || !models.includes(taken));
-  return needsOne && first !== undefined ? { model: first, ...EXAMPLE_BODY } : EXAMPLE_BODY;
+  return taken === null || (limited && !models.includes(taken));
+}
+
+/** The example for a key; if it must name a model, one of `live` that the key may name. */
+export function bodyFor(
+  key: NamesModels,
+  gatewayDefault: string | null,
+  live: readonly string[],
+): Readonly<Record<string, unknown>> {
+  if (!needsModel(key, gatewayDefault)) return EXAMPLE_BODY;
+  const allowed = key.model_limits_enabled ? key.model_limits : live;
+  const model = allowed.find((name) => live.includes(name)) ?? allowed[0];
+  return model === undefined ? EXAMPLE_BODY : { model, ...EXAMPLE_BODY };
 }
 
 export function codeFor(language: CodeLanguage, code: RerankCode): string {

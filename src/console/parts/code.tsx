@@ -1,6 +1,14 @@
 import { useState } from 'preact/hooks';
 import { about } from '../about.js';
-import { bodyFor, codeFor, type CodeLanguage, type NamesModels } from '../lib/snippets.js';
+import { useRead } from '../api/query.js';
+import {
+  ANY_KEY,
+  bodyFor,
+  codeFor,
+  needsModel,
+  type CodeLanguage,
+  type NamesModels,
+} from '../lib/snippets.js';
 import { gatewayAddress } from '../router.js';
 import { wp } from '../words.js';
 import { CodeBox } from './buttons.js';
@@ -36,13 +44,20 @@ export function RequestCode({
   );
 }
 
-/** The example as code, with a model that the key may name. */
+/** The example as code, with a model that the key may name; without a key, as any key may send it. */
 export function KeyCode({
-  of: key,
+  of: key = ANY_KEY,
   apiKey,
 }: {
-  readonly of: NamesModels;
+  readonly of?: NamesModels;
   readonly apiKey?: string;
 }) {
-  return <RequestCode body={bodyFor(key, about.get()?.default_model ?? null)} apiKey={apiKey} />;
+  const byDefault = about.get()?.default_model ?? null;
+  const { data: models = [] } = useRead(
+    'listOwnModels',
+    {},
+    { enabled: needsModel(key, byDefault) },
+  );
+  const live = models.filter((model) => model.live).map(({ id }) => id);
+  return <RequestCode body={bodyFor(key, byDefault, live)} apiKey={apiKey} />;
 }

@@ -2,9 +2,8 @@ import { useState } from 'preact/hooks';
 import { seesAll } from '../../about.js';
 import { download } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
-import { EXAMPLE_BODY } from '../../lib/snippets.js';
 import { Button, Link } from '../../parts/buttons.js';
-import { RequestCode } from '../../parts/code.js';
+import { KeyCode } from '../../parts/code.js';
 import { CsvButton } from '../../parts/csv-button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { hasMore, List, useListQuery } from '../../parts/list.js';
@@ -106,7 +105,7 @@ function RequestList() {
         }}
         empty={
           <Empty title={wp().requests.noneYet}>
-            <RequestCode body={EXAMPLE_BODY} />
+            <KeyCode />
           </Empty>
         }
         cursorOf={({ id }) => id}
