@@ -65,11 +65,16 @@ describe('why a request failed', () => {
       of(3, 50, 'channel.update'),
     ];
 
-    expect(takenOutAt(60, [1, 2, 3, 4], audit)).toEqual([
+    const live = (...ids: number[]) => ids.map((id) => ({ id, because: null }));
+
+    expect(takenOutAt(60, live(1, 2, 3, 4), audit)).toEqual([
       { id: 1, since: 50, because: 'misconfigured', message: 'no credit left', until: 90 },
     ]);
-    expect(takenOutAt(49, [1, 2], audit)).toEqual([]);
-    expect(takenOutAt(52, [2], audit)).toMatchObject([{ id: 2, until: 55 }]);
+    expect(takenOutAt(49, live(1, 2), audit)).toEqual([]);
+    expect(takenOutAt(52, live(2), audit)).toMatchObject([{ id: 2, until: 55 }]);
+    // Out since before the log was asked for; another was taken out later than the request.
+    const out = [1, 5].map((id) => ({ id, because: 'auto_disabled' }));
+    expect(takenOutAt(40, out, audit)).toMatchObject([{ id: 5, since: undefined }]);
   });
 
   it.each([

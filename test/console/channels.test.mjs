@@ -207,7 +207,7 @@ test('each row shows what its channel did in the last hour', async () => {
   await context.close();
 });
 
-test('a channel that the gateway took out has one word and one colour on all pages', async (t) => {
+test('a channel that the gateway took out is told of alike on all pages, with the reason', async (t) => {
   const refusing = createServer((req, res) => {
     res.writeHead(401).end('{"message":"invalid api token"}');
   });
@@ -233,6 +233,25 @@ test('a channel that the gateway took out has one word and one colour on all pag
 
   const onChannels = await stateOn('channels');
   assert.equal(await stateOn('tags/abroad'), onChannels);
+
+  const refused = await console_.rerank(key, 'theirs');
+  assert.equal(refused.status, 503);
+  // The logs are written in batches.
+  await until('the request is in the log', async () => {
+    const reply = await context.request.get(`${console_.url}/api/log/request/${refused.id}`);
+    return reply.status() === 200;
+  });
+  await page.goto(`${console_.url}/console/requests/${refused.id}`);
+  await page
+    .getByText(
+      /locked out: the gateway took it out at [\d:]+: the provider refuses its credentials \(invalid api token\)\. It is still out\./,
+    )
+    .waitFor();
+  await page.getByText('Mend what the channel says').waitFor();
+  await page.goto(`${console_.url}/console/audit`);
+  await page
+    .getByRole('row', { name: /gateway took out .* locked out .* the gateway itself/ })
+    .waitFor();
   assert.deepEqual(said, []);
   await context.close();
 });

@@ -56,21 +56,28 @@ export function switchedOffAt(
 /** A channel that the gateway had taken out when a request arrived. */
 export interface TakenOut {
   readonly id: number;
-  readonly since: number;
-  /** What the upstream did, as the API names it. */
+  /** `undefined`: since before the audit log was asked for. */
+  readonly since: number | undefined;
+  /** What the upstream did, as the API names it; empty if that is not known. */
   readonly because: string;
   readonly message: string;
   readonly until: number | undefined;
 }
 
-/** Which of these channels the gateway itself had taken out in a second, or in a part of it. */
+/**
+ * Which of these channels the gateway itself had taken out in a second, or in a part of it. `audit` may be in any order, and
+ * reach back just so far: a channel that has been out since before that is out now.
+ */
 export function takenOutAt(
   seconds: number,
-  ids: readonly number[],
+  channels: readonly { readonly id: number; readonly because: string | null }[],
   audit: readonly AuditFact[],
 ): TakenOut[] {
-  return ids.flatMap((id) => {
+  return channels.flatMap(({ id, because: now }): TakenOut[] => {
     const found = changeAt(seconds, audit, `channel:${id}`, ['channel.disable', 'channel.return']);
+    if (found === 'never' && now === 'auto_disabled') {
+      return [{ id, since: undefined, because: '', message: '', until: undefined }];
+    }
     if (found === undefined || found === 'never') return [];
     const { because, message } = found.change.detail;
     return [

@@ -181,10 +181,11 @@ export const enPages = {
     stillOff: 'It is still off.',
     takenOut: (channel: string, at: string, why: string, message: string) =>
       `${channel}: the gateway took it out at ${at}: ${why}${message === '' ? '' : ` (${message})`}.`,
+    longOut: (channel: string) => `${channel}: the gateway took it out before that.`,
     backAgain: (at: string) => `It took traffic again at ${at}.`,
     stillOut: 'It is still out.',
     outHelps:
-      'Mend what is named above (credentials, payment, address) and switch the channel on; the gateway tries it again by itself, too.',
+      'Mend what the channel says (credentials, payment) and switch it on; the gateway also tries it again by itself.',
     timeline: 'Step by step',
     received: 'received',
     admittedThen: 'admitted',
@@ -341,6 +342,8 @@ export const enPages = {
     transient: 'it failed, or was not reached',
     invalid: 'its answer was not a ranking',
     misconfigured: 'refused our key, model or account',
+    credentials_refused: 'the provider refuses its credentials',
+    no_credit: 'its account is out of credit',
   },
   alerts: {
     anyState: 'Any state',

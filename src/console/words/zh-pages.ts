@@ -169,9 +169,10 @@ export const zhPages: PageWords = {
     stillOff: '目前仍为关闭状态。',
     takenOut: (channel, at, why, message) =>
       `${channel}：网关于 ${at} 将其停用：${why}${message === '' ? '' : `（${message}）`}。`,
+    longOut: (channel) => `${channel}：网关在此之前已将其停用。`,
     backAgain: (at) => `已于 ${at} 恢复。`,
     stillOut: '目前仍停用。',
-    outHelps: '请解决上述问题（凭据、欠费、地址），然后启用该渠道；网关也会自动重试。',
+    outHelps: '请按渠道的提示解决问题（凭据、欠费），然后启用该渠道；网关也会自动重试。',
     timeline: '处理过程',
     received: '收到',
     admittedThen: '已受理',
@@ -306,6 +307,8 @@ export const zhPages: PageWords = {
     transient: '出错或无法连接',
     invalid: '返回的不是排序结果',
     misconfigured: '拒绝了我方的密钥、模型或账户',
+    credentials_refused: '供应商拒绝其凭据',
+    no_credit: '其账户余额不足',
   },
   alerts: {
     anyState: '全部状态',

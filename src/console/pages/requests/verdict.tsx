@@ -101,11 +101,10 @@ function useCauses({ model, created_at: at }: Own, enabled: boolean): CausesOf |
   if (!enabled || channels === undefined || changes.includes(undefined) || !now) return undefined;
   const audit = changes.flatMap((items) => items ?? []);
   const tags = [...new Set(channels.flatMap(({ tag }) => tag ?? []))];
-  const ids = channels.map(({ id }) => id);
   return {
     channels,
     switched: switchedOffAt(at, tags, audit, now),
-    takenOut: takenOutAt(at, ids, audit),
+    takenOut: takenOutAt(at, channels, audit),
   };
 }
 
@@ -140,7 +139,9 @@ function Causes({
         const name = channels.find((channel) => channel.id === id)?.name ?? `#${id}`;
         return (
           <li key={id}>
-            {words.takenOut(name, at(since), faultWords(because), message)}{' '}
+            {since === undefined
+              ? words.longOut(name)
+              : words.takenOut(name, at(since), faultWords(because), message)}{' '}
             {until === undefined ? words.stillOut : words.backAgain(at(until))}{' '}
             <Link to={`channels?open=${id}`}>{name}</Link>
           </li>
