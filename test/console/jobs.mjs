@@ -33,8 +33,7 @@ export async function startJobs(onRedis) {
 
 /** A page before the login, and a hand whose clicks are counted. */
 export async function openAtDoor(gateway, path = '', given = {}) {
-  const permissions = ['clipboard-read', 'clipboard-write'];
-  const opened = await gateway.open(path, { login: false, permissions, ...given });
+  const opened = await gateway.open(path, { login: false, ...given });
   await opened.page.getByRole('button', { name: 'Log in' }).waitFor();
   let count = 0;
   return {

@@ -38,14 +38,9 @@ async function linkTo(page, item) {
   });
 }
 
-async function openClipboard(context, page) {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByLabel('Query').waitFor();
-}
-
 test('a link that is too long, cut off, or not of a playground says so, and changes nothing', async () => {
   const { context, page, said } = await gateway.open('playground');
-  await openClipboard(context, page);
+  await page.getByLabel('Query').waitFor();
   const link = await linkTo(page);
   const faulty = {
     [link.slice(0, -8)]: /cut off or changed/,
@@ -92,7 +87,7 @@ test('a link is copied by browsers that allow it only while a press is handled, 
         Clipboard.prototype.writeText = allowed(writeText);
       }),
   });
-  await openClipboard(context, page);
+  await page.getByLabel('Query').waitFor();
   assert.match(await linkTo(page), /\/console\/playground#v1\./);
   assert.deepEqual(said, []);
   await context.close();
@@ -100,7 +95,7 @@ test('a link is copied by browsers that allow it only while a press is handled, 
 
 test('what is pressed before a link has been read does not run what was there before', async () => {
   const { context, page, said } = await gateway.open('playground');
-  await openClipboard(context, page);
+  await page.getByLabel('Query').waitFor();
   await page.getByLabel('Query').fill('of the link');
   const link = await linkTo(page);
 
@@ -152,7 +147,7 @@ const JUDGED = [
 
 test('results of many queries outlive their dialog, and go along in links and files', async () => {
   const { context, page, said } = await gateway.open('playground');
-  await openClipboard(context, page);
+  await page.getByLabel('Query').waitFor();
   await page.getByRole('button', { name: 'Many queries…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Many queries' });
   const lines = JUDGED.map((judged) => JSON.stringify(judged)).join('\n');
@@ -211,7 +206,7 @@ test('results of many queries outlive their dialog, and go along in links and fi
 
 test('who is no admin meets no channel, address or upstream message, whatever a link names', async () => {
   const { context, page, said } = await gateway.open('playground');
-  await openClipboard(context, page);
+  await page.getByLabel('Query').waitFor();
   const { items } = await gateway.api(context, 'GET', '/api/channel');
   const { id } = items.find(({ name }) => name === HIDDEN.name);
   await page.goto(`${gateway.url}/console/playground?channel=${id}&model=broken`);

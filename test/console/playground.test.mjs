@@ -93,7 +93,6 @@ test('a channel that is off is a lane; runs are repeated, and say how much they 
 
 test('a link carries lanes, labels and parameters, and another browser spends nothing by it', async () => {
   const { context, page, said } = await gateway.open('playground');
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await addLane(page, 'rerank-2.5');
   await page.getByRole('radio', { name: 'Cards' }).check({ force: true });
   await page.getByLabel('Relevance of document 2').selectOption('3');
@@ -272,7 +271,6 @@ test('a table asks for its columns, and a page that was saved is open again', as
 
 test('a picture is saved, lanes and documents are dragged, and a link may carry the results', async () => {
   const { context, page, said } = await gateway.open('playground');
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await addLane(page, 'rerank-2.5');
   const lanes = page
     .getByRole('region')

@@ -157,6 +157,8 @@ export async function startConsole(settings = {}, { onRedis = false } = {}) {
       const context = await browser.newContext({
         viewport: { width: 1280, height: 800 },
         locale: 'en-GB',
+        // Chromium without a window grants it to nobody else.
+        permissions: ['clipboard-read', 'clipboard-write'],
         ...options,
       });
       if (login) await api(context, 'POST', '/api/user/login', { username, password });
