@@ -190,9 +190,9 @@ async function tableOf(
   const full = [heading, ...texts(false).map((row) => row.map(withoutControls))];
   const isWide = natural(full).reduce((sum, width) => sum + width + GAP, -GAP) > room;
   const lines = isWide ? [heading, ...texts(true).map((row) => row.map(withoutControls))] : full;
-  const widths = fittingWidths(natural(lines), room);
+  const widths = fittingWidths(natural(lines), room, names);
   const drawn = draw(lines, widths, { names, colour, widthOf });
-  const hidden = names.slice(widths.length);
+  const hidden = names.filter((_, at) => widths[at] === undefined);
   if (hidden.length > 0) drawn.push(`Too wide to show: ${hidden.join(', ')}; see --fields.`);
   const { total, offset } = part ?? { total: rows.length, offset: 0 };
   if (total > offset + rows.length) drawn.push(`${rows.length} of ${total}; see --offset.`);
@@ -214,24 +214,25 @@ export async function fitted(
   const natural = naturalWidths(lines, widthOf);
   const longest = natural.pop() ?? 0;
   const room = terminal?.columns ?? Infinity;
+  const names = heading.map((name) => name.toLowerCase());
   const others = fittingWidths(
     natural,
     Math.max(room - GAP - Math.min(longest, LAST_COLUMN), room / 2),
+    names,
   );
-  const taken = others.reduce((sum, width) => sum + width + GAP, 0);
+  const taken = others.reduce<number>(
+    (sum, width) => sum + (width === undefined ? 0 : width + GAP),
+    0,
+  );
   const left = Math.max(room - taken, NARROWEST);
   const folded = lines.flatMap((line) => {
     const cells = line.slice(0, others.length);
     const last = wrapped(line.at(-1) ?? '', left, widthOf);
     return last.map((part, at) => [...cells.map((cell) => (at === 0 ? cell : '')), part]);
   });
-  const names = [...heading.slice(0, others.length), heading.at(-1) ?? ''];
-  const drawn = draw(folded, [...others, left], {
-    ...{ colour, widthOf },
-    names: names.map((name) => name.toLowerCase()),
-  });
-  const hidden = heading.slice(others.length, -1);
-  if (hidden.length > 0) drawn.push(`Too wide to show: ${hidden.join(', ')}.`);
+  const drawn = draw(folded, [...others, left], { names, colour, widthOf });
+  const hidden = names.filter((_, at) => at < others.length && others[at] === undefined);
+  if (hidden.length > 0) drawn.push(`Too wide to show: ${hidden.join(', ')}; see --json.`);
   return drawn.join('\n');
 }
 
@@ -250,14 +251,19 @@ interface Drawing {
   readonly widthOf: (text: string) => number;
 }
 
-/** Lines of cells that are as wide as their columns; the first is the heading. */
-function draw(lines: Lines, widths: readonly number[], { names, colour, widthOf }: Drawing) {
+/** Lines of cells that are as wide as their columns, without those that have no width; the first is the heading. */
+function draw(
+  lines: Lines,
+  widths: readonly (number | undefined)[],
+  { names, colour, widthOf }: Drawing,
+): string[] {
   return lines.map((line, row) =>
     widths
-      .map((width, at) => {
+      .flatMap((width, at) => {
+        if (width === undefined) return [];
         const cell = cut(line[at] ?? '', width, widthOf);
         const padding = at === widths.length - 1 ? '' : ' '.repeat(width - widthOf(cell));
-        return (colour ? coloured(names[at] ?? '', cell, row === 0) : cell) + padding;
+        return [(colour ? coloured(names[at] ?? '', cell, row === 0) : cell) + padding];
       })
       .join(' '.repeat(GAP))
       .trimEnd(),

@@ -52,18 +52,30 @@ export function coloured(field: string, text: string, isHeading: boolean): strin
 export const NARROWEST = 12;
 export const GAP = 2;
 
-/** The widths that make columns fit: the widest shrink first, and the last are left out if that is not enough. */
-export function fittingWidths(natural: readonly number[], room: number): number[] {
-  const widths = [...natural];
-  const sum = (): number => widths.reduce((all, width) => all + width + GAP, -GAP);
-  while (widths.length > 1 && sum() > room) {
-    const widest = Math.max(...widths);
+/**
+ * The widths that make columns fit: the widest shrink first, and if that is not enough, the last ones are left out
+ * (`undefined`), but for the first column and for those that hold a state, which go last.
+ */
+export function fittingWidths(
+  natural: readonly number[],
+  room: number,
+  names: readonly string[] = [],
+): (number | undefined)[] {
+  const widths: (number | undefined)[] = [...natural];
+  const shown = (): number[] => widths.filter((width) => width !== undefined);
+  const sum = (): number => shown().reduce((all, width) => all + width + GAP, -GAP);
+  while (shown().length > 1 && sum() > room) {
+    const widest = Math.max(...shown());
     if (widest <= NARROWEST) {
-      widths.pop();
+      const isSpare = (width: number | undefined, at: number): boolean =>
+        width !== undefined && at > 0 && !STATES.test(names[at] ?? '');
+      const spare = widths.findLastIndex(isSpare);
+      widths[spare === -1 ? widths.findLastIndex((width) => width !== undefined) : spare] =
+        undefined;
       continue;
     }
-    const next = Math.max(NARROWEST, ...widths.filter((width) => width < widest));
-    const count = widths.filter((width) => width === widest).length;
+    const next = Math.max(NARROWEST, ...shown().filter((width) => width < widest));
+    const count = shown().filter((width) => width === widest).length;
     const less = Math.min(widest - next, Math.ceil((sum() - room) / count));
     for (const [at, width] of widths.entries()) if (width === widest) widths[at] = width - less;
   }

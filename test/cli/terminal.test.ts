@@ -32,7 +32,13 @@ describe('on a terminal', () => {
     expect(fittingWidths([4, 20, 30], 80)).toEqual([4, 20, 30]);
     expect(fittingWidths([4, 20, 30], 48)).toEqual([4, 20, 20]);
     expect(fittingWidths([4, 20, 30], 40)).toEqual([4, 16, 16]);
-    expect(fittingWidths([4, 20, 30, 12], 34)).toEqual([4, 12, 12]);
+    expect(fittingWidths([4, 20, 30, 12], 34)).toEqual([4, 12, 12, undefined]);
+    expect(fittingWidths([4, 20, 30, 12], 34, ['id', 'name', 'model', 'status'])).toEqual([
+      ...[4, 12, undefined, 12],
+    ]);
+    expect(fittingWidths([20, 20, 20], 16, ['id', 'status', 'outcome'])).toEqual([
+      ...[12, undefined, undefined],
+    ]);
     expect(fittingWidths([300], 40)).toEqual([300]);
   });
 
