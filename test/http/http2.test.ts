@@ -205,7 +205,7 @@ describe('HTTP/2 requests', () => {
   });
 
   it('may be large, and so may replies', async () => {
-    await start();
+    await start(PATIENT);
     const documents = Array.from({ length: 4 }, () => 'moons '.repeat(400_000));
     const session = client();
 

@@ -25,6 +25,8 @@ const DOCUMENTS = [
   'Olive oil keeps best in a dark place.',
 ];
 const RIGHT_ORDER = [1, 0, 2];
+/** Longer than these stubs take, and shorter than the gateway waits while another channel could answer. */
+const STALL_MS = 900;
 
 /** Errors whose documented code blames the input, so that no other channel is asked. */
 const BLAMES_CALLER: readonly string[] = [
@@ -85,11 +87,17 @@ function walkProvider(id: string, provider: HttpProvider | ComposedProvider): vo
     );
   const order = (reply: Awaited<ReturnType<typeof ask>>): number[] =>
     reply.status === 200 ? reply.body.results.map(({ index }) => index) : [];
-  /** Rerank calls to the stub while `work` ran. */
+  /** Rerank calls to the stub while `work` ran without a stall. */
   const callsDuring = async (work: () => Promise<unknown>): Promise<number> => {
-    const before = stubs.seen.length;
-    await work();
-    return stubs.seen.slice(before).filter(isRerank).length;
+    for (let again = 0; ; again += 1) {
+      const before = stubs.seen.length;
+      const beganMs = performance.now();
+      await work();
+      // Where the machine stalls for a second, another channel is asked as well.
+      if (performance.now() - beganMs < STALL_MS || again === 3) {
+        return stubs.seen.slice(before).filter(isRerank).length;
+      }
+    }
   };
 
   /** A ranking by several calls has as many as it takes; one that fails ends with the first that does. */
