@@ -1,4 +1,5 @@
 import {
+  LAPSED_MS,
   StoreUnavailableError,
   type AdmissionStore,
   type AdmitRequest,
@@ -32,8 +33,8 @@ interface Tried {
 
 /**
  * Settlements in progress. A reply never waits for one, and none is lost because a store is away for a while: each is tried
- * again until the store has answered. While the store is out of reach, the reservation is not given back either, whatever
- * the time, so a settlement that arrives first when the store is back is still charged.
+ * again until the store has answered. A reservation that another node has given back meanwhile is still charged, for
+ * `LAPSED_MS`.
  */
 export class Settlements {
   readonly #deps: SettlementsDeps;
@@ -135,9 +136,10 @@ export class Settlements {
     expiresAtMs: number,
     { charged, mayBeDone }: Tried,
   ): number | undefined {
-    // The store gives no reservation back before it expires: one that disappeared earlier was settled by a try whose
-    // answer was lost, and there is nothing to report.
-    const isDone = charged !== undefined || (mayBeDone && this.#deps.now() < expiresAtMs);
+    // The store knows a reservation until long after its end: one that disappeared earlier was settled by a try whose answer
+    // was lost, and there is nothing to report.
+    const isKnown = this.#deps.now() < expiresAtMs + LAPSED_MS;
+    const isDone = charged !== undefined || (mayBeDone && isKnown);
     if (!isDone && settlement.cost > 0) this.#tellGone(settlement, mayBeDone);
     return mayBeDone ? charged : (charged ?? 0);
   }

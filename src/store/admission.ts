@@ -71,6 +71,12 @@ export interface Settlement {
   readonly nowMs: number;
 }
 
+/**
+ * How long a reservation that was given back may still be settled, in milliseconds: it is charged then as if nothing had been
+ * reserved. A node that was without the store for long settles when the store is back, perhaps after another one gave back.
+ */
+export const LAPSED_MS = 10 * 60_000;
+
 export interface AdmissionStore {
   /**
    * Finds a token by the SHA-256 of its key, in hex. Also finds disabled, expired and exhausted tokens, and those whose key
@@ -92,8 +98,8 @@ export interface AdmissionStore {
   /**
    * Ends a reservation: the unspent part goes back, to the budgets too, the spent part is counted for token and user, and the
    * place becomes free. Resolves to what was charged, or `undefined` if the reservation does not exist (already settled, or
-   * expired and given back), in which case nothing changes. One that has expired but has not been given back yet is settled as
-   * usual. Whether the token's balance takes part was decided on admission: making the token unlimited or limited meanwhile
+   * given back for longer than `LAPSED_MS`), in which case nothing changes. One that has expired is settled as usual until it
+   * is given back, and afterwards charged as far as both balances and budgets reach. Whether the token's balance takes part was decided on admission: making the token unlimited or limited meanwhile
    * does not matter. If the token has been deleted meanwhile, the user is still settled.
    */
   settle(settlement: Settlement): Promise<number | undefined>;

@@ -22,6 +22,7 @@ import type { UserStore } from './users.js';
 
 export type * from './accounts.js';
 export type * from './admission.js';
+export { LAPSED_MS } from './admission.js';
 export type * from './encryption.js';
 export type * from './examples.js';
 export type * from './identities.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { GatewayEvent } from '../../src/gateway/events.js';
 import { Settlements } from '../../src/gateway/settlements.js';
-import { StoreUnavailableError, type Settlement } from '../../src/store/store.js';
+import { LAPSED_MS, StoreUnavailableError, type Settlement } from '../../src/store/store.js';
 
 const T0 = Date.parse('2026-11-01T12:00:00Z');
 const EXPIRES_MS = T0 + 60_000;
@@ -62,6 +62,8 @@ describe('a settlement', () => {
 
   it('whose answer was lost is not reported when it turns out to be done', async () => {
     expect(await settle({ charged: 'none' }, { charged: undefined })).toEqual([]);
+    const late = { charged: undefined, atMs: EXPIRES_MS + LAPSED_MS - 1 };
+    expect(await settle({ charged: 'none' }, late)).toEqual([]);
   });
 
   it('that never reached the store before is reported if its reservation is gone', async () => {
@@ -103,7 +105,7 @@ describe('a settlement', () => {
   });
 
   it('is reported as open when an earlier try or the end of the reservation may be why it is gone', async () => {
-    const late = { charged: undefined, atMs: EXPIRES_MS };
+    const late = { charged: undefined, atMs: EXPIRES_MS + LAPSED_MS };
 
     expect(await settle({ charged: 'none' }, late)).toMatchObject([
       {
@@ -209,7 +211,7 @@ describe('a settlement that the store does not answer', () => {
   });
 
   it('is reported as open if one of its tries may have done it, whatever became of the next', async () => {
-    const late = { charged: undefined, atMs: EXPIRES_MS };
+    const late = { charged: undefined, atMs: EXPIRES_MS + LAPSED_MS };
 
     expect(await settle({ charged: 'none' }, { charged: 'not asked' }, late)).toMatchObject([
       { kind: 'fault', what: '7 units may not have been charged: an earlier try had no answer' },

@@ -86,7 +86,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
      WHERE id = ?`,
   );
   const settleToken = database.prepare<never>(
-    `UPDATE tokens SET remain_quota = remain_quota + ?, used_quota = used_quota + ?, in_flight = in_flight - 1,
+    `UPDATE tokens SET remain_quota = remain_quota + ?, used_quota = used_quota + ?, in_flight = in_flight - ?,
        ${GIVEN_BACK}
      WHERE id = ?`,
   );
@@ -156,8 +156,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
   function settle({ userId, reservationId, cost, served }: Settlement): number | undefined {
     const reservation = reservations.take(reservationId, userId);
     if (reservation === undefined) return undefined;
-    const { token_id: tokenId, amount } = reservation;
-    const limited = reservation.limited === 1;
+    const { tokenId, amount, limited, places } = reservation;
     const left = balances.get(tokenId, userId);
     const reach = Math.min(
       left?.user_quota ?? 0,
@@ -167,7 +166,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
     const charged = Math.min(cost, amount + Math.max(0, reach));
     const back = amount - charged;
     settleUser.run(back, charged, served ? 1 : 0, back, userId);
-    settleToken.run(limited ? back : 0, charged, back, tokenId);
+    settleToken.run(limited ? back : 0, charged, places, back, tokenId);
     return charged;
   }
 

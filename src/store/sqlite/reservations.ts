@@ -1,11 +1,23 @@
+import { LAPSED_MS } from '../admission.js';
 import type { Database } from './database.js';
 
 interface ReservationRow {
+  readonly id: string;
   readonly user_id: number;
   readonly token_id: number;
   readonly amount: number;
-  /** 1 if the amount was taken off the token too. */
+  /** 1 if the amount was taken off the token too; `LAPSED` is added once it was given back. */
   readonly limited: number;
+}
+
+const LAPSED = 2;
+
+/** What is left of a reservation; `places` is 0 if it was given back, and nothing is reserved any more. */
+interface Taken {
+  readonly tokenId: number;
+  readonly amount: number;
+  readonly limited: boolean;
+  readonly places: number;
 }
 
 interface HeldRow {
@@ -17,7 +29,7 @@ export interface Reservations {
   /** Gives back the reservations that were not settled in time: those of one user, or of all. */
   giveBackExpired(nowMs: number, userId?: number): void;
   /** Removes a reservation without changing a balance. */
-  take(id: string, userId: number): ReservationRow | undefined;
+  take(id: string, userId: number): Taken | undefined;
   /** The total amount of a user's reservations, or of those of one token. */
   heldBy(userId: number, tokenId?: number): number;
 }
@@ -26,7 +38,7 @@ export interface Reservations {
 export const GIVEN_BACK = 'budget_spent = budget_spent - ? * (budget_until_ms > 0)';
 
 export function openReservations(database: Database): Reservations {
-  const columns = 'user_id, token_id, amount, limited';
+  const columns = 'id, user_id, token_id, amount, limited';
   const takeExpired = database.prepare<ReservationRow>(
     `DELETE FROM reservations WHERE expires_at_ms <= ? RETURNING ${columns}`,
   );
@@ -35,6 +47,9 @@ export function openReservations(database: Database): Reservations {
   );
   const takeOne = database.prepare<ReservationRow>(
     `DELETE FROM reservations WHERE id = ? AND user_id = ? RETURNING ${columns}`,
+  );
+  const keepLapsed = database.prepare<never>(
+    'INSERT INTO reservations (id, user_id, token_id, amount, limited, expires_at_ms) VALUES (?, ?, ?, 0, ?, ?)',
   );
   const creditUser = database.prepare<never>(
     `UPDATE users SET quota = quota + ?, ${GIVEN_BACK} WHERE id = ?`,
@@ -51,12 +66,19 @@ export function openReservations(database: Database): Reservations {
     giveBackExpired(nowMs, userId) {
       const expired =
         userId === undefined ? takeExpired.all(nowMs) : takeExpiredOfUser.all(userId, nowMs);
-      for (const { user_id, token_id, amount, limited } of expired) {
+      for (const { id, user_id, token_id, amount, limited } of expired) {
+        if (limited >= LAPSED) continue;
+        keepLapsed.run(id, user_id, token_id, limited + LAPSED, nowMs + LAPSED_MS);
         creditUser.run(amount, amount, user_id);
         creditToken.run(limited * amount, amount, token_id);
       }
     },
-    take: (id, userId) => takeOne.get(id, userId),
+    take(id, userId) {
+      const row = takeOne.get(id, userId);
+      if (row === undefined) return undefined;
+      const { token_id: tokenId, amount, limited } = row;
+      return { tokenId, amount, limited: limited % LAPSED === 1, places: limited < LAPSED ? 1 : 0 };
+    },
     heldBy: (userId, tokenId) =>
       (tokenId === undefined ? heldByUser.get(userId) : heldByToken.get(userId, tokenId))?.units ??
       0,

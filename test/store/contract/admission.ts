@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '../../support/property.js';
 import { RATE_WINDOW_MS, takeRate, type RateWindow } from '../../../src/core/rate-limit.js';
-import type { Admission, Credential, Store } from '../../../src/store/store.js';
+import {
+  LAPSED_MS,
+  type Admission,
+  type AdmitRequest,
+  type Credential,
+  type Store,
+} from '../../../src/store/store.js';
 import {
   admitRequest,
   createToken,
@@ -397,7 +403,7 @@ export function describeAdmission(open: OpenHarness): void {
       expect(await balances(given.store, credential)).toEqual({ token: 100, user: 500 });
     });
 
-    test('gives back what expired, and does not settle it afterwards', async () => {
+    test('gives back what expired, and charges it when it is settled after all, once', async () => {
       const credential = await createToken(given.store, { remainQuota: 100, userQuota: 500 });
       const request = admitRequest(credential, { amount: 30 });
       await given.store.admit(request);
@@ -406,10 +412,53 @@ export function describeAdmission(open: OpenHarness): void {
       expect((await given.store.getToken(credential.token.id, T0 + 60_000))?.remainQuota).toBe(100);
       expect((await given.store.getUser(credential.token.userId, T0 + 60_000))?.quota).toBe(500);
 
+      const settle = () =>
+        given.store.settle(settlement(request, { cost: 10, served: true, nowMs: LATER }));
+      expect(await settle()).toBe(10);
+      expect(await settle()).toBeUndefined();
+      expect(await balances(given.store, credential, LATER)).toEqual({ token: 90, user: 490 });
+      const user = await given.store.getUser(credential.token.userId, LATER);
+      expect([user?.usedQuota, user?.requestCount]).toEqual([10, 1]);
+    });
+
+    test('charges what was given back as far as the balance reaches, and frees no place for it', async () => {
+      const policy = { ...OPEN_POLICY, maxConcurrency: 1 };
+      const credential = await createToken(given.store, {
+        remainQuota: 30,
+        userQuota: 500,
+        policy,
+      });
+      const request = admitRequest(credential, { amount: 30 });
+      await given.store.admit(request);
+      const next = admitRequest(credential, { amount: 25, nowMs: LATER });
+      expect((await given.store.admit(next)).kind).toBe('admitted');
+
+      expect(await given.store.settle(settlement(request, { cost: 30, nowMs: LATER }))).toBe(5);
+
+      const another = admitRequest(credential, { amount: 0, nowMs: LATER });
+      expect(await given.store.admit(another)).toMatchObject({ kind: 'refused' });
+      expect(await given.store.settle(settlement(next, { cost: 25, nowMs: LATER }))).toBe(25);
+      expect(await balances(given.store, credential, LATER)).toEqual({ token: 0, user: 470 });
+    });
+
+    test('knows what was given back for ten minutes', async () => {
+      const credential = await createToken(given.store, { remainQuota: 100, userQuota: 500 });
+      const requests = [
+        admitRequest(credential, { amount: 30 }),
+        admitRequest(credential, { amount: 30 }),
+      ];
+      for (const request of requests) await given.store.admit(request);
+      const [first, second] = requests as [AdmitRequest, AdmitRequest];
+      await given.store.getUser(credential.token.userId, LATER);
+      const untilMs = LATER + LAPSED_MS;
+
+      await given.store.getUser(credential.token.userId, untilMs - 1);
+      expect(await given.store.settle(settlement(first, { cost: 10, nowMs: untilMs }))).toBe(10);
+      await given.store.getUser(credential.token.userId, untilMs);
       expect(
-        await given.store.settle(settlement(request, { cost: 10, nowMs: LATER })),
+        await given.store.settle(settlement(second, { cost: 10, nowMs: untilMs })),
       ).toBeUndefined();
-      expect(await balances(given.store, credential, LATER)).toEqual({ token: 100, user: 500 });
+      expect(await balances(given.store, credential, untilMs)).toEqual({ token: 90, user: 490 });
     });
 
     test('gives back what expired when a key is found at a time', async () => {

@@ -87,7 +87,7 @@ local function admit_all(user_key, reservations, token_keys, first, last)
     if redis.call('ZCARD', reservations) > RECOUNT_MOST then return false end
     local busy, prefix = 0, id .. ':'
     for _, member in ipairs(redis.call('ZRANGE', reservations, 0, -1)) do
-      if string.sub(member, 1, #prefix) == prefix then busy = busy + 1 end
+      if string.sub(member, 1, #prefix) == prefix and not string.find(member, ':0:lapsed/', 1, true) then busy = busy + 1 end
     end
     token.recounted = now
     redis.call('HSET', token.key, 'recounted', string.format('%.0f', now), 'busy', busy)

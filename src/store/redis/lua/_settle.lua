@@ -1,5 +1,5 @@
 -- Settles the reservations of one user in the arguments `first` to `last`, in this order. Returns what was charged for each,
--- or false if the reservation does not exist.
+-- or false if the reservation does not exist. One that was given back is charged as if nothing had been reserved.
 local function settle_all(user_key, reservations, token_keys, first, last)
   local quota, budget, tokens, changed = nil, false, {}, {}
   local used, served = 0, 0
@@ -32,17 +32,24 @@ local function settle_all(user_key, reservations, token_keys, first, last)
     return token
   end
 
-  local function settle(id, reservation, amount_text, cost, delivered)
-    -- Whether the token's balance takes part was decided at the reservation.
-    local limited = true
-    local rest = ':' .. amount_text .. ':' .. reservation
-    if redis.call('ZREM', reservations, id .. ':1' .. rest) == 0 then
-      limited = false
-      if redis.call('ZREM', reservations, id .. ':0' .. rest) == 0 then return false end
+  -- Ends a reservation: what it was, and what is still reserved. Whether the token's balance takes part was decided when it
+  -- was made.
+  local function take(id, reservation, amount_text)
+    for _, limited in ipairs({ '1', '0' }) do
+      local member = id .. ':' .. limited .. ':' .. amount_text .. ':' .. reservation
+      if redis.call('ZREM', reservations, member) == 1 then return limited, tonumber(amount_text), 1 end
     end
+    for _, limited in ipairs({ '1', '0' }) do
+      if redis.call('ZREM', reservations, lapsed_member(id, limited, reservation)) == 1 then return limited, 0, 0 end
+    end
+  end
+
+  local function settle(id, reservation, amount_text, cost, delivered)
+    local kind, amount, place = take(id, reservation, amount_text)
+    if not kind then return false end
+    local limited = kind == '1'
     if not quota then load_user() end
     local token = tokens[id] or load_token(id)
-    local amount = tonumber(amount_text)
     local reach = quota
     if limited and token.known and token.remain < reach then reach = token.remain end
     if budget then reach = math.min(reach, budget.limit - budget.spent) end
@@ -53,7 +60,7 @@ local function settle_all(user_key, reservations, token_keys, first, last)
     quota = quota + amount - charged
     if limited then token.remain = token.remain + amount - charged end
     token.used = token.used + charged
-    token.freed = token.freed + 1
+    token.freed = token.freed + place
     used = used + charged
     served = served + delivered
     return charged
@@ -74,7 +81,7 @@ local function settle_all(user_key, reservations, token_keys, first, last)
         redis.call('HSET', token.key, 'remain', whole(token.remain))
         if token.budget then redis.call('HSET', token.key, 'spent', whole(token.budget.spent)) end
         if token.used > 0 then redis.call('HINCRBY', token.key, 'used', whole(token.used)) end
-        redis.call('HINCRBY', token.key, 'busy', -token.freed)
+        if token.freed > 0 then redis.call('HINCRBY', token.key, 'busy', -token.freed) end
       end
     end
   end
