@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { faultsOf, PASSWORD, startConsole, until } from './support.mjs';
+import { faultsOf, PASSWORD, settled, startConsole, until } from './support.mjs';
 
 let console_;
 
@@ -111,6 +111,77 @@ test('a channel shows what somebody else wrote meanwhile, and takes it', async (
   );
   await context.close();
 });
+
+test('a refusal that names a field is in sight, between the head and the foot of the form', async () => {
+  const { context, page, said } = await console_.open('channels', {
+    viewport: { width: 1280, height: 500 },
+  });
+  const { id } = await console_.api(context, 'POST', '/api/channel', {
+    ...{ name: 'theirs', provider: 'tei', models: ['m'], base_url: 'http://127.0.0.1:9' },
+  });
+  await page.goto(`${console_.url}/console/channels?open=${id}&edit=1`);
+  const form = page.getByRole('dialog', { name: 'Change “theirs”' });
+  await form.getByLabel('Address').fill('http://user:password@127.0.0.1');
+  for (const from of ['Name', 'Reason']) {
+    // It is scrolled to from above, and from below.
+    await form.getByLabel(from, { exact: true }).press('Control+Enter');
+    await form.getByText(/must not carry a user or password/).waitFor();
+    await settled(page);
+    const [head, field, foot] = await Promise.all(
+      ['.dialog-head', '.field:has([role=alert])', '.dialog-foot'].map((part) =>
+        form.locator(part).boundingBox(),
+      ),
+    );
+    assert.ok(
+      field.y >= head.y + head.height && field.y + field.height <= foot.y,
+      `from ${from}: ${JSON.stringify([head, field, foot])}`,
+    );
+  }
+  assert.deepEqual(
+    said.filter((line) => !line.includes('400')),
+    [],
+  );
+  await context.close();
+});
+
+test('a refusal of what was folded away, or is far up the page, is in sight', async () => {
+  const viewport = { width: 1280, height: 500 };
+  const { context, page, said } = await console_.open('keys?new=1', { viewport });
+  const form = page.getByRole('dialog', { name: 'New key' });
+  await form.getByLabel('Name', { exact: true }).fill('folded');
+  await form.getByText('Limits', { exact: true }).click();
+  await form.getByLabel('Addresses').fill('nonsense');
+  await form.getByText('Limits', { exact: true }).click();
+  await form.getByLabel('Addresses').waitFor({ state: 'hidden' });
+  await form.getByRole('button', { name: 'Make key' }).click();
+  await form.getByRole('alert').waitFor();
+  assert.ok(await form.getByRole('alert').evaluate(isInView));
+
+  await page.goto(`${console_.url}/console/channels/new`);
+  await page.getByRole('searchbox').fill('cohere');
+  await page.locator('.cards button').first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'api_key (required)' }).fill('a-credential');
+  await page.getByLabel('Models', { exact: true }).fill('m');
+  await page.getByLabel('Address').fill('http://user:password@127.0.0.1');
+  await page.getByRole('button', { name: 'Add, switched off' }).click();
+  const why = page.getByRole('alert').filter({ hasText: 'must not carry a user or password' });
+  await why.waitFor();
+  await settled(page);
+  assert.ok(await why.evaluate(isInView));
+  assert.deepEqual(
+    said.filter((line) => !line.includes('400')),
+    [],
+  );
+  await context.close();
+});
+
+/** In a page: whether the whole of an element is in the window, and nothing lies over it. */
+function isInView(element) {
+  const { left, top, bottom } = element.getBoundingClientRect();
+  const over = [top + 1, bottom - 1].map((y) => document.elementFromPoint(left + 1, y));
+  return over.every((found) => found !== null && element.contains(found));
+}
 
 /** The mails that the gateway has written, decoded. */
 function mailsTo(folder, address) {

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import { useWrite } from '../api/query.js';
 import { w } from '../words.js';
 import { Button } from './buttons.js';
 import { Dialog } from './dialog.js';
 import { TextField } from './fields.js';
+import { useInSight } from './in-sight.js';
 import { Meanwhile, presentOf, type Comparable } from './meanwhile.js';
 import { FormError } from './notices.js';
 import { toast } from './toast.js';
@@ -41,11 +42,7 @@ export function FormDialog<B, T>(props: FormDialogProps<B, T>) {
   const { onCancel = onClose, fields = [], instead, children } = props;
   const { run, busy, error, clear } = useWrite(props.write);
   const end = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    if (error === undefined) return;
-    const alert = end.current?.closest('dialog')?.querySelector('.dialog-body [role=alert]');
-    alert?.scrollIntoView({ block: 'nearest' });
-  }, [error]);
+  useInSight(error, () => end.current?.parentElement);
   const send = (what: B): void =>
     void run(what).then((reply) => {
       if (reply !== undefined) onDone(reply);

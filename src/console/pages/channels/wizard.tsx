@@ -5,6 +5,7 @@ import { useRead, useWrite } from '../../api/query.js';
 import { createBody, createCommand, emptyDraft, modelsOf } from '../../lib/channel-draft.js';
 import { Button, Link } from '../../parts/buttons.js';
 import { tellInForce } from '../../parts/in-force.js';
+import { useInSight } from '../../parts/in-sight.js';
 import { unitsPerDollar } from '../../parts/members.js';
 import { ErrorNotice, FormError, Skeleton } from '../../parts/notices.js';
 import { TestReport } from '../../parts/test-report.js';
@@ -54,6 +55,7 @@ export function AddChannel() {
     },
   };
   const steps = useRef<HTMLOListElement>(null);
+  useInSight(writes.error, () => steps.current);
   // What was picked from is gone: the next field goes on.
   useLayoutEffect(() => {
     if (draft.provider === '') return;
