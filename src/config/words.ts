@@ -121,8 +121,8 @@ function misplaced(schema: Joi.Schema, path: SettingPath): string | undefined {
   if (path.length === 2 && namesAt(schema, []).includes(name)) {
     return `belongs at the beginning of a line, outside "${path[0]}:"`;
   }
-  if (path.length !== 1) return undefined;
-  if (ELSEWHERE.has(name)) {
+  if (path.length > 2) return undefined;
+  if (path.length === 1 && ELSEWHERE.has(name)) {
     return 'is a setting of LiteLLM; here, "channels:" has a provider, an api_key and models for each entry: "rerank-gateway import litellm FILE" carries them over';
   }
   const groups = namesAt(schema, []).filter((group) => namesAt(schema, [group]).includes(name));

@@ -598,6 +598,11 @@ describe('mistakes that people make', () => {
       'server:\nport: 8080\n',
       ':2: port: belongs below "server:", indented by two spaces',
     ],
+    [
+      'a member of another group',
+      'gateway:\n  breaker_failures: 3\n',
+      ':2: gateway.breaker_failures: belongs below "traffic:", indented by two spaces',
+    ],
     ['a tab', 'server:\n\tport: 8080\n', ':2: is indented with a tab; use spaces'],
     [
       'a colon without a space',
