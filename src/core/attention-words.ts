@@ -7,7 +7,7 @@ export function attentionWords(thing: Attention): string {
     case 'requests_fail':
       return `${percent(thing.share)} of the admitted requests of the last ${lastMinutes(thing.minutes)} failed, since ${thing.since}`;
     case 'requests_failed':
-      return `${percent(thing.share)} of the admitted requests failed from ${thing.since} to ${thing.until}, and it is over since`;
+      return `${percent(thing.share)} of the admitted requests failed from ${thing.since} to ${thing.until}; it has been over since then`;
     case 'outbox':
       return 'people may register, but mails go to the outbox folder';
     case 'channel_fails':

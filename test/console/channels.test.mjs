@@ -248,6 +248,7 @@ test('a channel that the gateway took out is told of alike on all pages, with th
     )
     .waitFor();
   await page.getByText('Mend what the channel says').waitFor();
+  assert.deepEqual(await faultsOf(page, 'why it answered 503'), []);
   await page.goto(`${console_.url}/console/audit`);
   await page
     .getByRole('row', { name: /gateway took out .* locked out .* the gateway itself/ })

@@ -63,6 +63,12 @@ test('the id of any answer leads to a page that says why', async () => {
     await page.getByRole('combobox', { name: 'Search' }).fill(id);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: `${status} ${code}` }).waitFor();
+    // What is read goes on there, without a line around it.
+    await page.locator('main:focus').waitFor();
+    const outline = await page
+      .locator('main')
+      .evaluate((main) => globalThis.getComputedStyle(main).outlineStyle);
+    assert.equal(outline, 'none');
     await page.goto(`${url}/console/`);
   }
   await page.goto(`${url}/console/requests/${answers.no_channel_available.id}`);

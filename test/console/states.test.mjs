@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { faultsOf, startConsole, until } from './support.mjs';
 
 let console_;
-let requestId;
+let requestIds;
 
 before(async () => {
   console_ = await startConsole();
@@ -12,8 +12,11 @@ before(async () => {
   const user = { username: 'wang', password: 'correct horse battery', quota: 500_000 };
   await console_.api(context, 'POST', '/api/user', user);
   await console_.api(context, 'POST', '/api/redemption', { name: 'meetup', quota: 5, count: 2 });
-  ({ id: requestId } = await console_.rerank(key, 'no-such-model'));
-  await console_.rerank(key, 'local');
+  const answers = [
+    await console_.rerank(key, 'no-such-model'),
+    await console_.rerank(key, 'local'),
+  ];
+  requestIds = answers.map(({ id }) => id);
   // The log is written in batches.
   await until('the requests are in the logs', async () => {
     const logs = await Promise.all(
@@ -69,7 +72,7 @@ for (const [colorScheme, locale] of [
   test(`every state is accessible and fits: ${colorScheme}, ${locale}`, async () => {
     const found = [];
     const opened = new Map();
-    const states = [...STATES, [`requests/${requestId}`, [], '.notice']];
+    const states = [...STATES, ...requestIds.map((id) => [`requests/${id}`, [], '.notice'])];
     for (const [path, steps, shown, options = {}] of states) {
       const who = options.username ?? String(options.login ?? 'root');
       if (!opened.has(who)) {

@@ -154,6 +154,39 @@ test('the overview names keys and accounts that end soon, and channels that fail
   await context.close();
 });
 
+test('what is used up has nothing left, and does not last', async () => {
+  const { open, api, makeKey, rerank } = gateway;
+  const { context, page, said } = await open('login');
+  const costs = 250_000;
+  const user = await api(context, 'POST', '/api/user', {
+    ...{ username: 'alan', password: PASSWORD, quota: 9 * costs },
+  });
+  const key = await makeKey(context, { name: 'of alan', user_id: user.id });
+  for (let at = 0; at < 8; at += 1) await rerank(key, 'local');
+  const theirs = await open('login', { username: 'alan' });
+  const spent = async () => {
+    const end = Math.floor(Date.now() / 1_000) + 60;
+    const span = `start_timestamp=${end - 86_400}&end_timestamp=${end}`;
+    const { total } = await api(theirs.context, 'GET', `/api/stats/self/breakdown?${span}`);
+    return total.quota / costs;
+  };
+  await until('what was spent is in the statistics', async () => (await spent()) === 8);
+  await theirs.page.goto(`${gateway.url}/console/`);
+  await theirs.page.getByText('lasts less than a day at the rate of the last 7 days').waitFor();
+
+  await rerank(key, 'local');
+  await until('the rest is in the statistics', async () => (await spent()) === 9);
+  await theirs.page.reload();
+  await theirs.page.getByText('Redeem a code').waitFor();
+  await settled(theirs.page);
+  assert.equal(await theirs.page.getByText(/lasts/).count(), 0);
+  await page.goto(`${gateway.url}/console/`);
+  await page.getByRole('link', { name: 'the account alan has nothing left' }).waitFor();
+  assert.deepEqual([...said, ...theirs.said], []);
+  await theirs.context.close();
+  await context.close();
+});
+
 test('a page that nobody looks at asks nothing, and is up to date as soon as somebody does', async () => {
   const { context, page, said } = await gateway.open('login');
   let calls = 0;

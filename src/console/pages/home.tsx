@@ -82,6 +82,7 @@ function Tiles({
 }) {
   // The shell rereads it every minute, and a redeemed code does.
   const self = useAtom(about)?.self;
+  const left = self?.quota ?? 0;
   const words = wp().home;
   const perDay = (week?.total.quota ?? 0) / 7;
   const total = day?.total;
@@ -89,7 +90,7 @@ function Tiles({
     <div class="cards">
       <Tile
         title={w().home.balance}
-        note={self == null || perDay <= 0 ? '' : words.lasts(Math.floor(self.quota / perDay))}
+        note={left <= 0 || perDay <= 0 ? '' : words.lasts(Math.floor(left / perDay))}
       >
         {self == null ? '–' : <Money units={self.quota} />}
       </Tile>

@@ -917,7 +917,9 @@ export const enPages = {
     lasts: (days: number) =>
       days > 999
         ? 'lasts for years at the rate of the last 7 days'
-        : `lasts about ${many(days, { one: '# day', other: '# days' })} at the rate of the last 7 days`,
+        : days < 1
+          ? 'lasts less than a day at the rate of the last 7 days'
+          : `lasts about ${many(days, { one: '# day', other: '# days' })} at the rate of the last 7 days`,
     lastDay: 'Requests in 24 hours',
     within24: 'in 24 hours',
     failed: (share: string) => `${share} failed`,

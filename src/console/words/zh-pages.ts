@@ -965,7 +965,11 @@ export const zhPages: PageWords = {
     redeemAction: '兑换',
     redeemed: (amount) => `余额已增加 ${amount}。`,
     lasts: (days) =>
-      days > 999 ? '按最近 7 天的用量，可用数年' : `按最近 7 天的用量，约可用 ${days} 天`,
+      days > 999
+        ? '按最近 7 天的用量，可用数年'
+        : days < 1
+          ? '按最近 7 天的用量，可用不足一天'
+          : `按最近 7 天的用量，约可用 ${days} 天`,
     lastDay: '24 小时内的请求',
     within24: '24 小时内',
     failed: (share) => `${share} 失败`,
