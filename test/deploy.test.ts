@@ -200,7 +200,7 @@ describe('the image', () => {
       'dist/main.js',
     ]);
     expect(scripts.start).toBe(
-      'exec node --single-threaded-gc --initial-old-space-size=128 --max-semi-space-size=16 src/setup.mjs --run dist/main.js',
+      'exec env MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=16777216 node --single-threaded-gc --initial-old-space-size=128 --max-semi-space-size=16 src/setup.mjs --run dist/main.js',
     );
     expect(dockerfile).toMatch(/\nUSER node\n/);
     expect(dockerfile).toContain('NODE_ENV=production');

@@ -121,7 +121,7 @@ function collect<T>(
       if (done) return;
       end();
       place.endTurn?.();
-      arriving.clear();
+      arriving.giveUp();
       reject(errorOf());
     };
     const gone = (): void => {

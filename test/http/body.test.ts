@@ -15,7 +15,7 @@ const LIMIT = 100_000;
 function received(charset: string, encoded: Buffer): Promise<Buffer> {
   const req = new IncomingMessage(new Socket());
   req.headers = { 'content-type': `application/json; charset=${charset}` };
-  req.push(encoded);
+  req.push(Buffer.from(encoded));
   req.push(null);
   const limit = 2 * encoded.length;
   const load = new Load(1, limit);
@@ -172,7 +172,7 @@ describe('reading a body', () => {
     const sent = Array.from({ length: 700 }, (_, at) =>
       Buffer.alloc(at % 50 === 0 ? 20_000 : 2_000, String(at)),
     );
-    for (const piece of sent) req.push(piece);
+    for (const piece of sent) req.push(Buffer.from(piece));
     req.push(null);
     const size = 3_000_000;
     const load = new Load(1, size);

@@ -1,4 +1,4 @@
-/* global Buffer, fetch, setImmediate, setTimeout */
+/* global Buffer, fetch, process, setImmediate, setTimeout */
 /**
  * What the server and the calls to upstreams rely on inside Node, and the plain ways instead. `main.mjs` runs it on each version
  * of Node that is supported.
@@ -10,7 +10,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect, createServer as createNetServer, Socket } from 'node:net';
 import { test } from 'node:test';
 import express from 'express';
-import { nodesInside, PLAIN } from '../../dist/http/nodes-inside.js';
+import { freeAtOnce, nodesInside, PLAIN } from '../../dist/http/nodes-inside.js';
 import { createHttpServer } from '../../dist/http/server.js';
 import { writesBelow } from '../../dist/gateway/transport/nodes-inside.js';
 import { Upstream } from '../../dist/gateway/transport/upstream.js';
@@ -58,6 +58,15 @@ test('everything inside Node is where it is expected', () => {
 
   for (const name of Object.keys(PLAIN)) assert.notEqual(inside[name], PLAIN[name], name);
   assert.ok(writesBelow(new Socket()));
+});
+
+test('a buffer is freed at once', () => {
+  const buffer = Buffer.allocUnsafeSlow(8_000_000);
+  const held = process.memoryUsage().arrayBuffers;
+  freeAtOnce(buffer);
+
+  assert.equal(buffer.length, 0);
+  assert.ok(held - process.memoryUsage().arrayBuffers >= 7_900_000);
 });
 
 for (const [name, inside] of [
