@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ticks } from '../../src/console/lib/days.js';
 import { attentionTo, type Seen } from '../../src/core/attention.js';
 import { mutedOf, stillMuted } from '../../src/console/lib/muted.js';
 
@@ -143,5 +144,22 @@ describe('what is muted', () => {
   it('is read from what a browser has kept, whatever that is', () => {
     expect(mutedOf('{"node b":5,"other":"text"}')).toEqual({ 'node b': 5 });
     for (const kept of [null, '', '{', 'null', '7', '[]']) expect(mutedOf(kept)).toEqual({});
+  });
+});
+
+describe('the moments on an axis', () => {
+  const style = { language: 'en', utc: true } as const;
+  const at = (hour: number): number => Date.UTC(2026, 10, 26, hour) / 1_000;
+
+  it('are times, the last of them too', () => {
+    expect(ticks([at(20), at(22), at(24), at(26)], style)).toEqual([
+      ...['20:00', '22:00', '00:00', '02:00'],
+    ]);
+  });
+
+  it('are dates if they are days apart, also across a change of clocks', () => {
+    expect(ticks([at(0), at(24)], style)).toEqual(['26 Nov', '27 Nov']);
+    expect(ticks([at(0), at(23)], style)).toEqual(['26 Nov', '26 Nov']);
+    expect(ticks([at(0)], style)).toEqual(['26 Nov']);
   });
 });

@@ -125,6 +125,17 @@ test('the chart of all requests begins with the first of them, filters stand in 
   await context.close();
 });
 
+test('a request of another day has its date, one of today the time alone', async () => {
+  const { context, page, said } = await gateway.open('requests');
+  const time = page.locator('tbody tr.item td').first();
+  await time.getByText(/^\d\d:\d\d:\d\d$/).waitFor();
+  await page.clock.setFixedTime(Date.now() + 2 * 86_400_000);
+  await page.reload();
+  await time.getByText(/^\d{1,2} \w{3,4} \d{4}, \d\d:\d\d:\d\d$/).waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
 test('users see the chart and the filters of their own requests, and no channel', async () => {
   const { open, api, makeKey, rerank } = gateway;
   const { context } = await open('login');

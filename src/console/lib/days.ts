@@ -6,13 +6,18 @@ export function dayOf(seconds: number, { utc }: Style): string {
   return new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', ...zone }).format(seconds * 1000);
 }
 
-/** A moment on an axis whose ticks are so far apart: `14:05`, or `23 Nov`. */
-export function tick(seconds: number, apart: number, { language, utc }: Style): string {
+const DAY_S = 86_400;
+
+/** The texts of the moments on an axis: `14:05` each, or `23 Nov` if they are days apart. */
+export function ticks(moments: readonly number[], { language, utc }: Style): string[] {
   const zone = utc ? { timeZone: 'UTC' } : {};
-  return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', {
-    ...(apart >= 86_400
+  const [first = 0, second = first + DAY_S] = moments;
+  const format = new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', {
+    // The day on which clocks change may have 23 hours.
+    ...(second - first >= DAY_S - 3_600
       ? ({ day: 'numeric', month: 'short' } as const)
       : ({ hour: '2-digit', minute: '2-digit' } as const)),
     ...zone,
-  }).format(seconds * 1000);
+  });
+  return moments.map((seconds) => format.format(seconds * 1_000));
 }

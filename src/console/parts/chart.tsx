@@ -1,6 +1,6 @@
 import type { TargetedPointerEvent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { tick } from '../lib/days.js';
+import { ticks } from '../lib/days.js';
 import { settings } from '../settings.js';
 import { useAtom } from '../state.js';
 import { wp } from '../words.js';
@@ -191,7 +191,7 @@ function drawingOf(box: HTMLElement, of: ChartProps): Drawing {
     marks: marksIn(of).map(({ at }) => at),
     colors: { before: computed('border'), grid: computed('line'), text: computed('muted') },
     font: `12px ${getComputedStyle(box).fontFamily}`,
-    tickOf: (seconds, apart) => tick(seconds, apart, style()),
+    ticksOf: (moments) => ticks(moments, style()),
     utc: style().utc,
   };
   box.style.color = '';

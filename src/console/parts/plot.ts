@@ -16,8 +16,8 @@ export interface Drawing {
   readonly colors: { readonly text: string; readonly grid: string; readonly before: string };
   readonly font: string;
   readonly format: (value: number) => string;
-  /** The text of a moment on the axis, by the seconds to the next one. */
-  readonly tickOf: (seconds: number, apart: number) => string;
+  /** The texts of the moments on the axis, in seconds. */
+  readonly ticksOf: (moments: readonly number[]) => string[];
   readonly utc: boolean;
 }
 
@@ -26,8 +26,6 @@ const BAR = 0.84;
 /** Not by colour alone. */
 const DASHES = [[], [6, 4], [2, 4]];
 const DIGIT_PX = 7;
-const DAY_S = 86_400;
-
 /** What uPlot needs of its style sheet, here because the first view of the console needs none of it. */
 const STYLES: Readonly<Record<string, Partial<CSSStyleDeclaration>>> = {
   '.uplot, .u-wrap': { position: 'relative' },
@@ -92,8 +90,7 @@ export function plotIn(box: HTMLElement, of: Drawing): Plot {
           grid: { show: false },
           ticks: { stroke: of.colors.grid, width: 1 },
           space: 72,
-          values: (_, splits) =>
-            splits.map((at, index) => of.tickOf(at, (splits[index + 1] ?? at + DAY_S) - at)),
+          values: (_, splits) => of.ticksOf(splits),
         },
         {
           ...axis,
