@@ -3,8 +3,8 @@ import type { SettingPath } from './files.js';
 import { MERGE_KEY, type MistakeList } from './mistakes.js';
 import { unknownName } from './words.js';
 import { joinApiKeys } from '../core/api-keys.js';
-import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS, windowMistake } from '../core/channel-members.js';
-import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../core/channel.js';
+import { CHANNEL_MEMBERS, windowMistake } from '../core/channel-members.js';
+import { BLANK_CHANNEL, CHANNEL_DISABLED, CHANNEL_ENABLED } from '../core/channel.js';
 import { camelKeys, isRecord, mapValues } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import { addressMistake, otherAddressMistakes } from '../management/addresses.js';
@@ -102,17 +102,19 @@ function declaredChannel(
   settings: Readonly<Record<string, SettingValue>>,
 ): DeclaredChannel {
   const { models } = channel;
-  return {
+  const declared: DeclaredChannel = {
+    ...BLANK_CHANNEL,
+    ...readMembers(CHANNEL_MEMBERS, channel),
     name: channel.name,
     provider: channel.provider,
     baseUrl: channel.base_url,
     models: Array.isArray(models) ? Object.fromEntries(models.map((name) => [name, name])) : models,
     tag: channel.tag,
-    ...CHANNEL_DEFAULTS,
-    ...readMembers(CHANNEL_MEMBERS, channel),
     status: channel.enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
     settings,
   };
+  // It is frozen later, and frozen objects share their form only if they were not spread.
+  return Object.assign({}, declared);
 }
 
 function providerCredentials(channel: FileChannel): Record<string, Secret> {

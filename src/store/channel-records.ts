@@ -1,5 +1,5 @@
-import { CHANNEL_DEFAULTS } from '../core/channel-members.js';
 import {
+  BLANK_CHANNEL,
   CHANNEL_AUTO_DISABLED,
   statusOnceDeclared,
   type Channel,
@@ -18,6 +18,12 @@ export type StoredChannel = Omit<Channel, 'id' | 'credentials'> & {
   readonly declaredStatus: ChannelStatus | undefined;
 };
 
+const BLANK = {
+  ...BLANK_CHANNEL,
+  sealed: undefined,
+  declaredStatus: undefined,
+} satisfies Readonly<Record<keyof StoredChannel, unknown>>;
+
 /** Channels and switches of one version, each as it was parsed when it last changed. */
 export interface StoredChannels {
   readonly version: number;
@@ -25,14 +31,9 @@ export interface StoredChannels {
   readonly switches: ReadonlyMap<string, TagSwitch>;
 }
 
-/**
- * Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. What spreads two
- * objects is spread once more: V8 describes it for each channel anew, in a kilobyte, and such a copy for all of them together.
- */
+/** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */
 export function storedChannelOf(record: string): StoredChannel {
-  const stored = JSON.parse(record) as StoredChannel;
-  const { baseUrl, tag, sealed, declaredStatus } = stored;
-  return { ...{ ...CHANNEL_DEFAULTS, ...stored }, baseUrl, tag, sealed, declaredStatus };
+  return { ...BLANK, ...(JSON.parse(record) as StoredChannel) };
 }
 
 /** A stored channel by the columns of the embedded store; members without a column are in `definition`, as JSON. */
@@ -58,8 +59,8 @@ export function storedFrom(columns: ChannelColumns): StoredChannel {
   const { name, status, origin } = columns;
   const definition = JSON.parse(columns.definition) as StoredChannel;
   return {
-    ...{ ...CHANNEL_DEFAULTS, ...definition, baseUrl: definition.baseUrl },
-    ...{ name, status, origin, tag: columns.tag ?? undefined },
+    ...{ ...BLANK, ...definition, name, status, origin },
+    tag: columns.tag ?? undefined,
     sealed: columns.credentials ?? undefined,
     declaredStatus: columns.declared_status ?? undefined,
   };
@@ -87,7 +88,6 @@ export function openedBy(vault: Vault): Opened {
     const before = known.get(stored);
     if (before?.channel.id === id) return before;
     const { credentials, locked } = openCredentials(vault, stored.sealed);
-    // Left out, the last two would make each channel a form of its own; see `storedChannelOf`.
     const own = { id, credentials, sealed: undefined, declaredStatus: undefined };
     const opened = { channel: { ...stored, ...own }, locked };
     known.set(stored, opened);
@@ -159,6 +159,7 @@ function declaredRecord(
       ? channel.status
       : statusOnceDeclared(before.status, before.declaredStatus, channel.status);
   return {
+    ...BLANK,
     ...channel,
     status,
     outage: status === CHANNEL_AUTO_DISABLED ? before?.outage : undefined,
