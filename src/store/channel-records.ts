@@ -121,6 +121,48 @@ export interface ChannelEdits {
   readonly gone?: readonly number[];
 }
 
+/** One of them: a record, or `undefined` to delete the channel. */
+export type ChannelEdit = readonly [id: number, channel: StoredChannel | undefined];
+
+/** Edits one by one, with the ids of the added channels. Deletions come last, so that no model goes without a channel in between. */
+export function editsOf(
+  { added = [], replaced = new Map(), gone = [] }: ChannelEdits,
+  ids: readonly number[],
+): ChannelEdit[] {
+  return [
+    ...replaced,
+    ...added.map((channel, index): ChannelEdit => [ids[index] ?? 0, channel]),
+    ...gone.map((id): ChannelEdit => [id, undefined]),
+  ];
+}
+
+/** What edits have made of the channels: whoever writes them need not read them back. */
+export function withEdits(
+  { channels: before, switches }: StoredChannels,
+  edits: readonly ChannelEdit[],
+  version: number,
+): StoredChannels {
+  const channels = new Map(before);
+  for (const [id, channel] of edits) {
+    if (channel === undefined) channels.delete(id);
+    else channels.set(id, channel);
+  }
+  return { version, channels, switches };
+}
+
+/** The same for a switch of a tag; `undefined` deletes it. */
+export function withSwitch(
+  { channels, switches: before }: StoredChannels,
+  tag: string,
+  next: TagSwitch | undefined,
+  version: number,
+): StoredChannels {
+  const switches = new Map(before);
+  if (next === undefined) switches.delete(tag);
+  else switches.set(tag, next);
+  return { version, channels, switches };
+}
+
 /**
  * What must change so that the channels of the configuration are the declared ones, and the names of those that channels of
  * origin `store` have.

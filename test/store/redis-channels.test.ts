@@ -37,14 +37,19 @@ function declared(name: string): DeclaredChannel {
   return rest;
 }
 
-/** How often all channels were read meanwhile. */
-async function wholeReads(work: () => Promise<unknown>): Promise<number> {
-  const calls = async (): Promise<number> =>
-    Number(/cmdstat_hkeys:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0);
+/** How often a command was asked meanwhile. */
+async function callsOf(command: string, work: () => Promise<unknown>): Promise<number> {
+  const calls = async (): Promise<number> => {
+    const stats = await client.info('commandstats');
+    return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+  };
   const before = await calls();
   await work();
   return (await calls()) - before;
 }
+
+/** How often all channels were read meanwhile. */
+const wholeReads = (work: () => Promise<unknown>): Promise<number> => callsOf('hkeys', work);
 
 const off = (tag: string) => ({
   ...{ tag, disabled: true, reason: undefined, changedTime: 1, changedBy: undefined },
@@ -81,6 +86,20 @@ describe('channels in Redis', () => {
       expect(new Set(switches.map(({ tag }) => tag))).toEqual(new Set(tags));
     });
     expect(reads).toBe(0);
+  });
+
+  it('are not read back by the one who wrote them', async () => {
+    const [writer, reader] = [await open(), await open()];
+    const reads = await callsOf('hmget', async () => {
+      await writer.declareChannels(['one', 'two'].map(declared));
+      const made = await writer.createChannel(newChannel({ name: 'three', tag: 'eu' }));
+      const [first] = (await writer.loadChannels()).channels;
+      await writer.updateChannel(first?.id ?? 0, { weight: 7, baseUrl: undefined });
+      if (made.kind === 'updated') await writer.deleteChannel(made.channel.id);
+      await writer.loadChannels();
+    });
+    expect(reads).toBe(0);
+    expect(await writer.loadChannels()).toEqual(await reader.loadChannels());
   });
 
   it('are read whole by a gateway that is too far behind', async () => {

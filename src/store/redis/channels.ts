@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StoredChannel } from '../channel-records.js';
+import { editsOf, withEdits, type ChannelEdit } from '../channel-records.js';
 import type { ChannelBackend } from '../channel-store.js';
 import { StoreUnavailableError, type ChannelNews, type ChannelStore } from '../store.js';
 import { versionAfter } from '../version.js';
@@ -8,9 +8,6 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { openLatestChannels } from './latest-channels.js';
 import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
-
-/** What to write: a record, or `undefined` to delete the channel. */
-type Edit = readonly [id: number, channel: StoredChannel | undefined];
 
 /** A round is lost only to another change, and changes of one process wait for each other. */
 const MAX_ROUNDS = 100;
@@ -51,7 +48,7 @@ export function openChannels(connection: Connection, keys: Keys): OpenedChannels
   }
 
   /** Resolves to the version after it, or `undefined` if the channels are no longer what the edits were worked out from. */
-  function write(version: number, edits: readonly Edit[]): Promise<number | undefined> {
+  function write(version: number, edits: readonly ChannelEdit[]): Promise<number | undefined> {
     const looks = [['GET', versionKey]] as const;
     return change<number | undefined>(connection, looks, 0, ([current]) => {
       if (Number(current) !== version) return { result: undefined };
@@ -75,19 +72,16 @@ export function openChannels(connection: Connection, keys: Keys): OpenedChannels
     const turn = lastTurn.then(async () => {
       for (let round = 0; round < MAX_ROUNDS; round += 1) {
         const stored = await latest.read();
-        const { added = [], replaced = [], gone = [], result } = work(stored);
-        const ids = await newIds(added.length);
-        const all: Edit[] = [
-          ...replaced,
-          ...added.map((channel, index): Edit => [ids[index] ?? 0, channel]),
-          // Last, so that no model goes without a channel in between.
-          ...gone.map((id): Edit => [id, undefined]),
-        ];
+        const { result, ...edits } = work(stored);
+        const ids = await newIds(edits.added?.length ?? 0);
+        const all = editsOf(edits, ids);
         let version: number | undefined = stored.version;
         for (let at = 0; at < all.length && version !== undefined; at += piece) {
           version = await write(version, all.slice(at, at + piece));
         }
-        if (version !== undefined) return { version, ids, result };
+        if (version === undefined) continue;
+        if (all.length > 0) latest.advance(stored, withEdits(stored, all, version));
+        return { version, ids, result };
       }
       throw new StoreUnavailableError('The channels keep changing.');
     });

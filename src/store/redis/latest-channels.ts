@@ -12,6 +12,8 @@ import type { Keys } from './keys.js';
 export interface LatestChannels {
   /** Channels and switches of one version, which was current at some moment of this call. */
   read(): Promise<StoredChannels>;
+  /** Takes the channels that this process has made of others by writing, unless something else was read or forgotten meanwhile. */
+  advance(before: StoredChannels, after: StoredChannels): void;
   /** Makes the next call read everything: Redis may have forgotten writes. */
   forget(): void;
 }
@@ -94,6 +96,9 @@ export function openLatestChannels({ client, answer }: Connection, keys: Keys): 
       const turn = lastTurn.then(latest);
       lastTurn = turn.catch(() => undefined);
       return turn;
+    },
+    advance(before, after) {
+      if (known === before) known = after;
     },
     forget() {
       known = undefined;

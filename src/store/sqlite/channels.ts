@@ -1,8 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { TagSwitch } from '../../core/channel.js';
+import { isSameJson } from '../../core/records.js';
 import {
   columnsOf,
+  editsOf,
   storedFrom,
+  withEdits,
+  withSwitch,
   type ChannelColumns,
   type StoredChannel,
   type StoredChannels,
@@ -31,14 +34,9 @@ export interface OpenedChannels {
 }
 
 export function openChannels(database: Database, pollMs: number): OpenedChannels {
-  const readVersion = database.prepare<{ readonly version: number }>(
-    'SELECT version FROM channels_version',
-  );
-  const putVersion = database.prepare<never>('UPDATE channels_version SET version = ?');
-  const all = database.prepare<ChannelRow>('SELECT * FROM channels ORDER BY id');
+  const { version, stored, advance } = openLatest(database);
   const release = database.prepare<never>('UPDATE channels SET name = ? WHERE id = ?');
   const remove = database.prepare<never>('DELETE FROM channels WHERE id = ?');
-  const switches = database.prepare<SwitchRow>('SELECT * FROM tag_switches ORDER BY tag');
   const putSwitch = database.prepare<never>(
     `INSERT OR REPLACE INTO tag_switches (tag, disabled, reason, changed_time, changed_by) VALUES (?, ?, ?, ?, ?)`,
   );
@@ -52,34 +50,12 @@ export function openChannels(database: Database, pollMs: number): OpenedChannels
     'INSERT OR REPLACE INTO encryption_mark (only_row, mark) VALUES (1, ?)',
   );
 
-  const version = (): number => readVersion.get()?.version ?? 0;
-  const nextVersion = (): number => {
-    const next = versionAfter(version());
-    putVersion.run(next);
-    return next;
-  };
-
   const watch = openWatch(version, pollMs);
   /** A write that notifies the watchers of this process if the version has changed. */
   async function change<T>(work: () => T): Promise<T> {
     const result = await database.write(work);
     watch.look();
     return result;
-  }
-
-  const channelOf = sameOfSame(storedFrom);
-  const switchOf = sameOfSame(tagSwitchOf);
-  let latest: StoredChannels | undefined;
-  /** Runs inside a transaction. */
-  function stored(): StoredChannels {
-    const current = version();
-    if (latest?.version === current) return latest;
-    latest = {
-      version: current,
-      channels: new Map(all.all().map((row) => [row.id, channelOf(row.id, row)])),
-      switches: new Map(switches.all().map((row) => [row.tag, switchOf(row.tag, row)])),
-    };
-    return latest;
   }
 
   function replaceAll(
@@ -103,20 +79,22 @@ export function openChannels(database: Database, pollMs: number): OpenedChannels
         for (const id of gone) remove.run(id);
         replaceAll(before.channels, replaced);
         const ids = added.map((channel) => insertInto(database, 'channels', columnsOf(channel)));
-        const isChanged = added.length + replaced.size + gone.length > 0;
-        return {
-          version: isChanged ? nextVersion() : before.version,
-          ids,
-          result,
-        };
+        const edits = editsOf({ added, replaced, gone }, ids);
+        const version =
+          edits.length === 0
+            ? before.version
+            : advance((latest, next) => withEdits(latest, edits, next));
+        return { version, ids, result };
       }),
 
     setSwitch: (tag, next) =>
       change(() => {
-        if (next === undefined) return removeSwitch.run(tag) > 0 ? nextVersion() : version();
-        const { disabled, reason, changedTime, changedBy } = next;
-        putSwitch.run(tag, Number(disabled), reason ?? null, changedTime, changedBy ?? null);
-        return nextVersion();
+        if (next === undefined && removeSwitch.run(tag) === 0) return version();
+        if (next !== undefined) {
+          const { disabled, reason, changedTime, changedBy } = next;
+          putSwitch.run(tag, Number(disabled), reason ?? null, changedTime, changedBy ?? null);
+        }
+        return advance((latest, version) => withSwitch(latest, tag, next, version));
       }),
 
     putMark: (mark) =>
@@ -148,20 +126,55 @@ export function openChannels(database: Database, pollMs: number): OpenedChannels
   };
 }
 
-/** Makes the same of a row that is the same as the last one of its key: nothing is parsed again, and identities stay. */
-function sameOfSame<Row extends object, T>(
-  make: (row: Row) => T,
-): (key: number | string, row: Row) => T {
-  // The rows themselves would take as much memory as what is made of them.
-  const known = new Map<number | string, { readonly print: string; readonly made: T }>();
-  return (key, row) => {
-    const print = createHash('sha256').update(JSON.stringify(row)).digest('base64');
-    const before = known.get(key);
-    if (before?.print === print) return before.made;
-    const made = make(row);
-    known.set(key, { print, made });
-    return made;
+/** The channels as they are in the file, read again only if another process has changed them. Everything runs inside transactions. */
+function openLatest(database: Database) {
+  const readVersion = database.prepare<{ readonly version: number }>(
+    'SELECT version FROM channels_version',
+  );
+  const putVersion = database.prepare<never>('UPDATE channels_version SET version = ?');
+  const allChannels = database.prepare<ChannelRow>('SELECT * FROM channels ORDER BY id');
+  const allSwitches = database.prepare<SwitchRow>('SELECT * FROM tag_switches ORDER BY tag');
+  let latest: StoredChannels | undefined;
+  const version = (): number => readVersion.get()?.version ?? 0;
+
+  return {
+    version,
+
+    stored: (): StoredChannels => {
+      const current = version();
+      if (latest?.version === current) return latest;
+      const { channels, switches } = latest ?? {};
+      latest = {
+        version: current,
+        channels: new Map(
+          allChannels.all().map((row) => [row.id, sameAs(channels?.get(row.id), storedFrom(row))]),
+        ),
+        switches: new Map(
+          allSwitches
+            .all()
+            .map((row) => [row.tag, sameAs(switches?.get(row.tag), tagSwitchOf(row))]),
+        ),
+      };
+      return latest;
+    },
+
+    /**
+     * Sets the next version. What this process has just written is not read back: `after` says what the channels are then. No
+     * other version is the same, even if the transaction fails.
+     */
+    advance: (after: (before: StoredChannels, next: number) => StoredChannels): number => {
+      const current = version();
+      const next = versionAfter(current);
+      putVersion.run(next);
+      if (latest?.version === current) latest = after(latest, next);
+      return next;
+    },
   };
+}
+
+/** What was there before, if it is the same: identities stay. */
+function sameAs<T>(before: T | undefined, now: T): T {
+  return before !== undefined && isSameJson(before, now) ? before : now;
 }
 
 function tagSwitchOf(row: SwitchRow): TagSwitch {

@@ -76,6 +76,25 @@ export function describeChannels(open: OpenHarness): void {
       expect([last.channels, last.switches]).toEqual([[after.channels[1]], [after.switches[1]]]);
     });
 
+    test('has after its own changes what another connection reads', async () => {
+      const { store } = given;
+      await store.declareChannels([declared('one'), declared('two')]);
+      const { id } = await create(
+        store,
+        newChannel({ name: 'three', baseUrl: 'https://a.example' }),
+      );
+      await create(store, newChannel({ name: 'four' }));
+      await load(store);
+      await store.updateChannel(id, { weight: 7, baseUrl: undefined });
+      await store.declareChannels([declared('two', { tag: 'eu' }), declared('five')]);
+      for (const tag of ['eu', 'us', 'asia']) await store.setTagSwitch(tagSwitch(tag));
+      await store.deleteTagSwitch('us');
+
+      const own = await load(store);
+      expect(own.channels.map(({ name }) => name)).toEqual(['two', 'three', 'four', 'five']);
+      expect(own).toEqual(await load(await given.reopen()));
+    });
+
     test('keeps what is left open', async () => {
       const channel = await create(given.store, newChannel({ credentials: {} }));
 
