@@ -15,7 +15,13 @@ import { checkDuplicates, ConfigError, foremost, MistakeList } from './mistakes.
 import { loginMistakes } from './logins.js';
 import type { LooseEnd } from './references.js';
 import { modelRulesOf } from './rules.js';
-import { FILE_NAMES, FILE_SCHEMA, type FilePrice, type FileSettings } from './schema.js';
+import {
+  FILE_NAMES,
+  FILE_SCHEMA,
+  readFileSettings,
+  type FilePrice,
+  type FileSettings,
+} from './schema.js';
 import { groupValues, type SettingGroup } from './setting.js';
 import { ENVIRONMENT_SETTINGS, SETTINGS } from './settings.js';
 import type { Config } from './values.js';
@@ -72,7 +78,7 @@ export function judge(
   further: readonly LooseEnd[] = [],
 ): Config {
   const mistakes = new MistakeList(raw);
-  const result = FILE_SCHEMA.validate(raw.values, { abortEarly: false, errors: { label: false } });
+  const result = readFileSettings(raw.values);
   for (const detail of foremost(result.error?.details ?? [], raw.mistakes))
     mistakes.add(detail.path, sayMistake(FILE_SCHEMA, detail));
   checkDuplicates(raw.values.channels, 'channels', 'name', mistakes);

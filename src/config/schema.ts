@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { CHANNEL_SCHEMA, type FileChannel } from './channel-schema.js';
+import { CHANNEL_SCHEMA, soundChannel, type FileChannel } from './channel-schema.js';
 import { TARGETS_SCHEMA, type FileTarget } from './alert-targets.js';
 import { checkRange, text } from './checks.js';
 import { MODEL_RULES_SCHEMA, type FileRules } from './rules.js';
@@ -69,5 +69,30 @@ const FILE = {
 };
 
 export const FILE_SCHEMA = Joi.object<FileSettings>(FILE);
+const BESIDE_CHANNELS = FILE_SCHEMA.keys({ channels: Joi.any() });
+
+/** What the schema makes of settings, or else everything that it finds wrong. */
+export function readFileSettings(
+  values: Readonly<Record<string, unknown>>,
+): Joi.ValidationResult<FileSettings> {
+  const channels = soundChannels(values.channels);
+  if (channels !== undefined) {
+    const rest: Joi.ValidationResult<FileSettings> = BESIDE_CHANNELS.validate(values);
+    if (rest.error === undefined) return { ...rest, value: { ...rest.value, channels } };
+  }
+  return FILE_SCHEMA.validate(values, { abortEarly: false, errors: { label: false } });
+}
+
+function soundChannels(written: unknown): FileChannel[] | undefined {
+  if (!Array.isArray(written)) return undefined;
+  const sound: FileChannel[] = [];
+  for (const each of written) {
+    const channel = soundChannel(each);
+    if (channel === undefined) return undefined;
+    sound.push(channel);
+  }
+  return sound;
+}
+
 /** The names of everything that a file may have at its top. */
 export const FILE_NAMES: readonly string[] = Object.keys(FILE);
