@@ -70,6 +70,30 @@ test('keys that follow one another at once meet what the one before led to', asy
   await context.close();
 });
 
+test('Enter that comes before the results opens the first of them; until then nothing is said to be missing', async () => {
+  const { context, page, said } = await console_.open('');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  const held = [];
+  let isHeld = true;
+  await page.route('**/api/channel/tag', (route) => (isHeld ? held.push(route) : route.continue()));
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search' }).fill('hosted');
+  await until('the tags are asked for', () => held.length > 0);
+  await page.getByText('Loading…').waitFor();
+  assert.equal(await page.getByText('Nothing found.').count(), 0);
+  await page.keyboard.press('Enter');
+  isHeld = false;
+  await Promise.all(held.map((route) => route.continue()));
+  await page.getByRole('heading', { name: 'Tags' }).waitFor();
+  assert.equal(inAddress(page, 'open'), 'hosted');
+
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search' }).fill('no such thing');
+  await page.getByText('Nothing found.').waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
 test('the row that was moved to stays the one that keys act on, wherever others move it', async () => {
   const { context, page, said } = await console_.open('login');
   await console_.makeKey(context, { name: 'moved to' });

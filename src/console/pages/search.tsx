@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isAdmin, seesAll } from '../about.js';
 import { call } from '../api/call.js';
 import { PAGES } from '../pages.js';
@@ -23,20 +23,26 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   const request = requestNamed(text.trim());
   const hits = SURE_ID.test(text.trim()) ? [...request, ...found] : [...found, ...request];
   const [at, setAt] = useState(0);
+  /** The text that everything has been looked through for. */
+  const [searched, setSearched] = useState('');
+  const isSearching = searched !== text.trim();
+  const enterWaits = useRef(false);
 
   // A layout effect, because Enter may follow the last letter at once.
   useLayoutEffect(() => {
     const wanted = text.trim();
     const pages = pagesNamed(wanted);
     setAt(0);
+    enterWaits.current = false;
     if (wanted === '') {
       setFound(pages);
+      setSearched(wanted);
       return undefined;
     }
     setFound([...pages, ...commandsNamed(wanted)]);
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      for (const look of lookUps(wanted, stop.signal)) {
+      const looks = lookUps(wanted, stop.signal).map((look) =>
         look.then(
           (more) => {
             if (!stop.signal.aborted) setFound((before) => [...before, ...more]);
@@ -44,8 +50,11 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
           (error: unknown) => {
             if (!stop.signal.aborted) console.info('a part of the search failed:', error);
           },
-        );
-      }
+        ),
+      );
+      void Promise.all(looks).then(() => {
+        if (!stop.signal.aborted) setSearched(wanted);
+      });
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
@@ -59,6 +68,10 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
     navigate(hit.to);
     setTimeout(focusPage);
   }
+
+  useLayoutEffect(() => {
+    if (enterWaits.current) open(hits[0]);
+  }, [searched]);
 
   let group = '';
   return (
@@ -83,12 +96,15 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
             setAt((at + step + hits.length) % Math.max(1, hits.length));
           } else if (event.key === 'Enter') {
             event.preventDefault();
+            enterWaits.current = hits.length === 0 && isSearching;
             open(hits[at]);
           }
         }}
       />
       <div class="search-results" id="search-results" role="listbox" aria-label={wp().search.title}>
-        {hits.length === 0 ? <p class="muted">{wp().search.none}</p> : null}
+        {hits.length === 0 ? (
+          <p class="muted">{isSearching ? `${w().loading}…` : wp().search.none}</p>
+        ) : null}
         {hits.map((hit, index) => {
           const heading = hit.group !== group;
           group = hit.group;
