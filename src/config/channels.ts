@@ -53,7 +53,9 @@ export function readChannels(
       providerCredentials(channel),
       (text) => (text === null ? undefined : new Secret(text)),
     );
-    if (!['settings', 'credentials', 'api_key', MERGE_KEY].some((name) => wrong.has(name))) {
+    if (
+      !['settings', 'credentials', 'api_key', 'api_keys', MERGE_KEY].some((name) => wrong.has(name))
+    ) {
       const fits = channelMistakes(provider, { credentials, settings });
       const sentences = fits.length > 0 ? fits : credentialMistakes({ credentials, settings });
       for (const sentence of sentences) {

@@ -165,9 +165,13 @@ class FileReader {
 
   #readPair(pair: Pair, into: Record<string, unknown>, path: SettingPath): void {
     const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
-    const offset = isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0;
+    const offset = (pair.key as Node | null)?.range?.[0] ?? 0;
     if (key === undefined || key === '__proto__') {
-      this.#mistake(offset, path, 'a setting must have a plain name');
+      this.#mistake(
+        offset,
+        path,
+        'a setting must have a plain name; put a text that begins with { or [ in quotes',
+      );
       return;
     }
     const lookalike = key === key.trim() ? undefined : lookalikeMistake(key);

@@ -10,6 +10,8 @@ const LAYOUT: ReadonlySet<string> = new Set([
 const SAID: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'is indented with a tab; use spaces',
   MULTIPLE_DOCS: 'begins a second document; move it to a file of its own, or remove the "---"',
+  BAD_DQ_ESCAPE:
+    'has a backslash in double quotes, which begins an escape there; use single quotes',
   BAD_SCALAR_START: 'begins with a sign that means something else in YAML; put the text in quotes',
   TAG_RESOLVE_FAILED:
     'has a YAML tag (a word after "!"), which is not supported; write ${NAME} for a variable, or put the text in quotes',
@@ -34,7 +36,8 @@ export function layoutMistakes(document: Document, text: string): LayoutMistake[
   return found.map(({ code, message, pos }) => {
     if (code === 'DUPLICATE_KEY') {
       const [name = 'a setting'] = /^\w+/.exec(text.slice(pos[0])) ?? [];
-      return { offset: pos[0], message: `${name} is set twice in the same group; keep one` };
+      const message = `${name} is set twice in the same group; keep one, or begin another entry of a list with "- "`;
+      return { offset: pos[0], message };
     }
     return LAYOUT.has(code)
       ? wrongLine(document, text, message)
@@ -48,12 +51,25 @@ function wrongLine(document: Document, text: string, said: string): LayoutMistak
   if (quote !== undefined) {
     return { offset: quote, message: `begins with ${text.charAt(quote)} and is never closed` };
   }
-  const [line = ''] = text.slice(text.lastIndexOf('\n', offset - 1) + 1).split('\n', 1);
+  const [first] = document.errors;
+  const start = first?.pos[0] ?? offset;
+  if (/^\s*-\w/.test(lineAt(text, start))) {
+    return { offset: start, message: 'needs a space after the "-" that begins an entry of a list' };
+  }
+  const line = lineAt(text, offset);
   const message =
     lookalikeMistake(line) ??
     gluedMistake(line.replace(/^[\s-]+/, '')) ??
+    (/(?:^|[^$])[[{](?:.*[:,[])?\s*\$\{/.test(line)
+      ? 'has a ${ within braces or brackets; put that value in quotes'
+      : undefined) ??
     `is indented unlike the lines around it, or lacks a ":" or a quote; the settings of a group, or of one entry of a list, begin in the same column (${said})`;
   return { offset, message };
+}
+
+function lineAt(text: string, offset: number): string {
+  const [line = ''] = text.slice(text.lastIndexOf('\n', offset - 1) + 1).split('\n', 1);
+  return line;
 }
 
 /** Where the first mistake is. A line that is indented too far is found as a part of the line before it. */

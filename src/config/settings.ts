@@ -34,7 +34,14 @@ const SERVER = {
     'Where people reach the gateway, such as `https://rerank.example.com`; mails with codes then link to the page',
     { variable: 'PUBLIC_URL' },
   ),
-  host: of<string>(text(), '0.0.0.0', 'Address to listen on', { variable: 'HOST' }),
+  host: of<string>(
+    text()
+      .pattern(/^[^/\s]+$/)
+      .messages({ 'string.pattern.base': 'must be an address or a name, such as 0.0.0.0' }),
+    '0.0.0.0',
+    'Address to listen on',
+    { variable: 'HOST' },
+  ),
   port: whole(8080, 0, 65_535, '`0` takes any free one', { variable: 'PORT' }),
   workers: count(1, 'Processes that share the port; `auto`: one for each core', {
     variable: 'WORKERS',

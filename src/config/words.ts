@@ -32,6 +32,8 @@ export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem):
       return `must have at least ${limit} characters`;
     case 'string.max':
       return `must have at most ${limit} characters`;
+    case 'string.uriCustomScheme':
+      return 'must be a URL with http:// or https://';
     case 'boolean.base':
       return 'must be true or false';
     case 'number.base':
@@ -93,7 +95,7 @@ function slipIn(schema: Joi.Schema, { type, path, context }: Joi.ValidationError
       return 'must have a name, a provider and models; begin it with "- name: "';
     case 'channels.#.models object.base':
       return typeof value === 'string'
-        ? `must be a list of models: [${value}]`
+        ? `must be a list of models: [${value.replace(/^\[|\]$/g, '')}]${value.startsWith('[') ? ', without quotes' : ''}`
         : 'must be a list of models, such as [rerank-v3.5], or names with those of the upstream';
     case 'channels.#.models object.min':
       return 'must have at least one name with that of the upstream, such as "m: m"; names alone are a list, such as [m]';

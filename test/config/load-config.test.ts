@@ -516,7 +516,7 @@ channels:
   it('of syntax come with their line', () => {
     expect(mistakes('server:\n  port: [1\n')[0]).toMatch(/^gateway\.yaml:\d+: /);
     expect(mistakes('a: 1\na: 2')[0]).toBe(
-      'gateway.yaml:2: a is set twice in the same group; keep one',
+      'gateway.yaml:2: a is set twice in the same group; keep one, or begin another entry of a list with "- "',
     );
     expect(mistakes('- 1')[0]).toContain('the file must hold settings by name');
   });
@@ -551,7 +551,7 @@ channels:
 
   it('survive prototype keys and endless aliases', () => {
     expect(mistakes('__proto__: { port: 1 }')).toEqual([
-      'gateway.yaml:1: a setting must have a plain name',
+      'gateway.yaml:1: a setting must have a plain name; put a text that begins with { or [ in quotes',
     ]);
     expect(mistakes('server: &a { host: *a }').join()).toContain('nested too deeply');
   });
@@ -597,6 +597,51 @@ describe('mistakes that people make', () => {
       'members beside their group',
       'server:\nport: 8080\n',
       ':2: port: belongs below "server:", indented by two spaces',
+    ],
+    [
+      'a list in quotes',
+      channel('    models: "[m, n]"\n'),
+      ':5: channels[0].models: must be a list of models: [m, n], without quotes',
+    ],
+    [
+      'an entry without a space',
+      'channels:\n  -name: a\n    provider: local\n',
+      ':2: needs a space after the "-" that begins an entry of a list',
+    ],
+    [
+      'a variable within braces',
+      'store: { data_dir: ${DIR} }\n',
+      ':1: has a ${ within braces or brackets; put that value in quotes',
+    ],
+    [
+      'a variable in a line of its own that is indented wrongly',
+      'store:\n  data_dir: ${DIR}\n   redis_url: ${URL}\n',
+      /^:3: is indented unlike the lines around it/,
+    ],
+    [
+      'braces of a template',
+      `\nstore:\n  data_dir: {{ dir }}\n`,
+      ':3: store.data_dir: a setting must have a plain name; put a text that begins with { or [ in quotes',
+    ],
+    [
+      'a path of Windows',
+      'store:\n  data_dir: "C:\\data"\n',
+      ':2: has a backslash in double quotes, which begins an escape there; use single quotes',
+    ],
+    [
+      'a URL for an address',
+      'server:\n  host: http://0.0.0.0\n',
+      ':2: server.host: must be an address or a name, such as 0.0.0.0',
+    ],
+    [
+      'an address for a URL',
+      'server:\n  public_url: example.com\n',
+      ':2: server.public_url: must be a URL with http:// or https://',
+    ],
+    [
+      'one of several keys',
+      channel('    models: [m]\n').replace('api_key: key', 'api_keys: key'),
+      ':4: channels[0].api_keys: must be a list, such as [a, b]',
     ],
     [
       'a member of another group',
