@@ -24,20 +24,22 @@ export function withDotEnv(env: Environment, folder = '.'): Environment {
   return { ...parseEnv(text), ...env };
 }
 
-/** The variables that the file sets, each with its line. */
+/** The variables that the file sets, each with the line that first does, and with a later one that counts instead. */
 export function dotEnvNames(
   env: Environment,
   folder: string,
-): readonly { readonly name: string; readonly where: string }[] {
+): readonly { readonly name: string; readonly where: string; readonly later?: string }[] {
   if (env.ENV_FILE === '') return [];
   const file = env.ENV_FILE ?? join(folder, '.env');
   const text = readFile(file, false) ?? '';
   const lines = text.split(/\r\n|\n|\r/);
   return Object.keys(parseEnv(text)).map((name) => {
-    const line = lines.findIndex((each) =>
-      new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=`).test(each),
-    );
-    return { name, where: `${file}:${line + 1}` };
+    const sets = new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=`);
+    const [first, later] = [
+      lines.findIndex((line) => sets.test(line)),
+      lines.findLastIndex((line) => sets.test(line)),
+    ].map((index) => `${file}:${index + 1}`);
+    return { name, where: first ?? file, ...(later === first ? undefined : { later }) };
   });
 }
 

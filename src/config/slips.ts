@@ -37,6 +37,17 @@ export function slips(
       ),
     ),
     ...unusedNames(raw, env, folder, settings),
+    ...dotEnvNames(env, folder).flatMap(({ name, where, later }) =>
+      later === undefined
+        ? []
+        : [
+            {
+              where,
+              path: [],
+              message: `${name} is set again in ${later}, which counts; remove one`,
+            },
+          ],
+    ),
   ];
 }
 

@@ -874,6 +874,19 @@ describe('mistakes that people make', () => {
   });
 });
 
+it('names in .env that are set twice are found by a check', () => {
+  file('.env', 'PORT=1\nHOST=a\nexport PORT=2\n');
+  const sources = { env: {}, configPath: file('gateway.yaml', `channels: [${CHANNEL}]`), folder };
+
+  expect(refusal(() => checkConfig(sources)).mistakes).toEqual([
+    {
+      where: join(folder, '.env:1'),
+      path: [],
+      message: `PORT is set again in ${join(folder, '.env:3')}, which counts; remove one`,
+    },
+  ]);
+});
+
 describe('defaults', () => {
   it('let in nobody who was not invited', () => {
     const { accounts, metrics, server } = load('');
