@@ -9,6 +9,8 @@ export const LARGE_BYTES = 262_144;
  */
 const MANY_PIECES = 256;
 const MANY_BYTES = 1_048_576;
+/** It takes microseconds to free a piece. */
+const WORTH_FREEING_BYTES = 4_096;
 
 /**
  * The pieces of a body on its way: memory for all of it is taken once half of it is there. The lists of them are emptied and not
@@ -92,6 +94,6 @@ function copied(pieces: readonly Buffer[], length: number): Buffer {
 }
 
 function drop(pieces: Buffer[]): void {
-  for (const piece of pieces) freeAtOnce(piece);
+  for (const piece of pieces) if (piece.length >= WORTH_FREEING_BYTES) freeAtOnce(piece);
   pieces.length = 0;
 }
