@@ -74,7 +74,7 @@ export class Http2Request extends Http2ServerRequest {
     const connection = chunk === null ? undefined : connectionOf(this.stream);
     if (connection !== undefined && chunk !== null) {
       connection.chatter.explain(chunk.length * FRAMED);
-      if (chunk.length < SMALL_BYTES) pacing.count(connection.socket);
+      if (chunk.length < SMALL_BYTES) pacing.countSmall(connection.socket);
     }
     return super.push(chunk, encoding);
   }

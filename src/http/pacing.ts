@@ -6,6 +6,8 @@ const MOST_REQUESTS = 16;
 const MOST_PIECES = 64;
 /** Turns that others have before a connection that brings more is read again: about as many as a request of theirs takes. */
 const HELD_TURNS = 8;
+/** Time that others have after pieces too small for any need, for each millisecond that these took. */
+const REST = 2;
 /** Larger pieces are few. */
 export const SMALL_BYTES = 512;
 
@@ -15,12 +17,15 @@ type Hold = (socket: Socket) => Act;
 
 /** What one connection has brought in this turn, and what waits for the next ones. */
 interface Turn {
+  readonly beganMs: number;
   requests: number;
   pieces: number;
   /** Turns for which it is not read yet. */
   heldTurns: number;
   readonly waiting: Act[];
   release: Act | undefined;
+  /** Whether others have time after it, and not only turns. */
+  isWaste: boolean;
   /** Nothing is begun or read any more. */
   isLast: boolean;
 }
@@ -45,6 +50,7 @@ export class Pacing {
       request();
       return;
     }
+    if (turn.waiting.length === 0) turn.heldTurns = HELD_TURNS;
     turn.waiting.push(request);
     turn.release ??= this.#hold(socket);
   }
@@ -58,6 +64,16 @@ export class Pacing {
     turn.release ??= this.#hold(socket);
   }
 
+  /**
+   * Counts a small piece of a body. Turns in which nobody has anything to do are over in no time: a connection with many such pieces waits
+   * for as long as they have kept others waiting, and more.
+   */
+  countSmall(socket: Socket): void {
+    this.count(socket);
+    const turn = this.#turnOf(socket);
+    turn.isWaste = turn.release !== undefined;
+  }
+
   /** Begins nothing more that a connection brings, and reads no more of it. */
   stop(socket: Socket): void {
     const turn = this.#turnOf(socket);
@@ -69,6 +85,8 @@ export class Pacing {
     const known = this.#turns.get(socket);
     if (known !== undefined) return known;
     const turn: Turn = {
+      beganMs: performance.now(),
+      isWaste: false,
       ...{ requests: 0, pieces: 0, heldTurns: 0 },
       ...{ waiting: [], release: undefined, isLast: false },
     };
@@ -79,12 +97,22 @@ export class Pacing {
 
   readonly #next = (socket: Socket, turn: Turn): void => {
     if (turn.isLast) return;
+    if (turn.isWaste) {
+      turn.isWaste = false;
+      setTimeout(this.#next, REST * (performance.now() - turn.beganMs), socket, turn);
+      return;
+    }
+    turn.heldTurns -= 1;
+    if (turn.heldTurns > 0) {
+      setImmediate(this.#next, socket, turn);
+      return;
+    }
     const requests = turn.waiting.splice(0, MOST_REQUESTS);
-    // As many as may begin in a turn keep what comes meanwhile behind those that wait.
+    // As many as may begin at once keep what comes meanwhile behind those that wait.
     turn.requests = turn.waiting.length > 0 ? MOST_REQUESTS : requests.length;
     for (const request of requests) request();
-    turn.heldTurns -= 1;
-    if (turn.waiting.length > 0 || turn.heldTurns > 0) {
+    if (turn.waiting.length > 0) {
+      turn.heldTurns = HELD_TURNS;
       setImmediate(this.#next, socket, turn);
       return;
     }

@@ -47,7 +47,7 @@ export function createHttpServer(
     /** Node hands over the body here. */
     override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
       if (chunk !== null && chunk.length < SMALL_BYTES && ++this.#small > FEW_PIECES) {
-        pacing.count(this.socket);
+        pacing.countSmall(this.socket);
       }
       return super.push(chunk, encoding);
     }

@@ -19,6 +19,10 @@ function setUp() {
   return { done, pacing, socket, begin };
 }
 
+async function turns(count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) await turn();
+}
+
 const named = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
@@ -29,11 +33,13 @@ describe('the turns of a connection', () => {
 
     begin(names);
     expect(done).toEqual([...names.slice(0, 16), 'hold']);
+    await turns(7);
+    // Others have had seven turns by then.
+    expect(done).toHaveLength(17);
     await turn();
     expect(done.slice(17)).toEqual(names.slice(16, 32));
     begin(['late']);
-    await turn();
-    await turn();
+    await turns(8);
 
     expect(done.slice(33)).toEqual([...names.slice(32), 'late', 'release']);
   });
@@ -54,7 +60,7 @@ describe('the turns of a connection', () => {
     expect(done).toEqual([]);
     for (let count = 0; count < 100; count += 1) pacing.count(socket);
     expect(done).toEqual(['hold']);
-    for (let turns = 1; turns < 8; turns += 1) await turn();
+    await turns(7);
     // Others have had seven turns by then.
     expect(done).toEqual(['hold']);
     await turn();
@@ -63,6 +69,17 @@ describe('the turns of a connection', () => {
     await turn();
 
     expect(done).toHaveLength(2);
+  });
+
+  it('are followed by twice their time if they bring small pieces of bodies', async () => {
+    const { done, pacing, socket } = setUp();
+
+    for (let count = 0; count < 64; count += 1) pacing.countSmall(socket);
+    const heldMs = performance.now();
+    while (performance.now() - heldMs < 20);
+    await until('it is read again', () => done.includes('release'));
+
+    expect(performance.now() - heldMs).toBeGreaterThanOrEqual(3 * 20 - 1);
   });
 
   it('end when it is stopped', async () => {
