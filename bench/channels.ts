@@ -1,5 +1,7 @@
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
+import { stringify } from 'yaml';
 import { eventually, startRedis } from '../test/support/redis-server.js';
 import { makeHome, startProcess, type GatewayProcess } from '../test/system/fleet.js';
 import { machine } from './table.js';
@@ -7,7 +9,8 @@ import { cpuMicroseconds, peakMiB } from './targets.js';
 
 /**
  * `npm run bench:channels`: what many channels cost: the first start, which writes them all, a second one, which finds them
- * there, and the switch of a tag, on Redis or, with `--embedded`, on the embedded store.
+ * there, and the switch of a tag, on Redis or, with `--embedded`, on the embedded store. With `--yaml`, the settings are written as
+ * people write them, in lines, which takes longer to read than JSON.
  */
 
 const { values: options } = parseArgs({
@@ -15,6 +18,7 @@ const { values: options } = parseArgs({
     channels: { type: 'string', default: '10000' },
     switches: { type: 'string', default: '20' },
     embedded: { type: 'boolean', default: false },
+    yaml: { type: 'boolean', default: false },
   },
 });
 const COUNT = Number(options.channels);
@@ -23,16 +27,15 @@ const PER_TAG = 10;
 const PASSWORD = 'a password for tests';
 
 const redis = options.embedded ? undefined : await startRedis();
-const home = await makeHome(
-  {
-    channels: Array.from({ length: COUNT }, (_, index) => ({
-      ...{ name: `channel-${index}`, provider: 'cohere', api_key: `key of channel ${index}` },
-      ...{ base_url: `http://127.0.0.1:9/${index}`, models: [`model-${index % 1_000}`] },
-      tag: `tag-${Math.floor(index / PER_TAG)}`,
-    })),
-  },
-  redis === undefined ? {} : { REDIS_URL: redis.url },
-);
+const settings = {
+  channels: Array.from({ length: COUNT }, (_, index) => ({
+    ...{ name: `channel-${index}`, provider: 'cohere', api_key: `key of channel ${index}` },
+    ...{ base_url: `http://127.0.0.1:9/${index}`, models: [`model-${index % 1_000}`] },
+    tag: `tag-${Math.floor(index / PER_TAG)}`,
+  })),
+};
+const home = await makeHome(settings, redis === undefined ? {} : { REDIS_URL: redis.url });
+if (options.yaml) await writeFile(home.env.CONFIG ?? '', stringify(settings));
 
 /** Microseconds that Redis spent at most on one command, and clears its memory of that. */
 async function slowest(): Promise<number> {
@@ -57,7 +60,9 @@ async function start(what: string): Promise<GatewayProcess> {
   return gateway;
 }
 
-console.log(`${COUNT} channels, ${PER_TAG} to a tag; ${machine()}`);
+console.log(
+  `${COUNT} channels in ${options.yaml ? 'YAML' : 'JSON'}, ${PER_TAG} to a tag; ${machine()}`,
+);
 await slowest();
 let gateway = await start('first start');
 gateway.kill('SIGTERM');
