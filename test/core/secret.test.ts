@@ -24,6 +24,9 @@ it.each([
   ['an access token', TOKEN, 'at-q_R-…'],
   ['a key of a provider', 'sk-ant-api03-Ab12Cd34Ef56Gh78Ij90', 'sk-ant-…'],
   ['two in a sentence', `no "${KEY}" or (${TOKEN}).`, 'no "sk-a1B2…" or (at-q_R-…).'],
+  ['one behind a hyphen', `x-${KEY}`, 'x-sk-a1B2…'],
+  ['a token behind an underscore', `key_${TOKEN}`, 'key_at-q_R-…'],
+  ['a long name', `look-at-${'what-it-is-'.repeat(5)}`, `look-at-${'what-it-is-'.repeat(5)}`],
   ['one behind a path', `models/${KEY}/x`, 'models/sk-a1B2…/x'],
   ['one behind a line break in JSON', JSON.stringify(`a\n${KEY}`), '"a\\nsk-a1B2…"'],
   ['a model', 'sk-bge-reranker-v2-m3-multilingual', 'sk-bge-reranker-v2-m3-multilingual'],
@@ -35,6 +38,7 @@ it.each([
 it.each<[string, (length: number) => string]>([
   ['beginnings alone', (length) => 'sk-'.repeat(length)],
   ['fifteen signs again and again', (length) => `sk-${'aaaaaaaaaaaaaaa-'.repeat(length)}`],
+  ['fourteen signs and a hyphen', (length) => `at-${'-at-aaaaaaaaaaaaaa'.repeat(length)}`],
   ['keys that are too short', (length) => ' sk-a'.repeat(length)],
 ])('a text of %s takes no longer than its length', (_, textOf) => {
   /** Of the processor, so that it does not matter what else the machine does; the least of some tries. */
