@@ -46,7 +46,11 @@ interface Outcome {
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly numPassingAsserts: number;
+    }[];
   }[];
 }
 
@@ -91,8 +95,10 @@ it('tells how each test of a suite ends', () => {
   );
 });
 
-it('gives the next suite the timers of Node', () => {
-  expect(suite('after-all.test.ts')?.assertionResults[0]?.status).toBe('passed');
+it('gives the next suite the timers of Node, and counts its assertions', () => {
+  expect(suite('after-all.test.ts')?.assertionResults[0]).toMatchObject({
+    ...{ status: 'passed', numPassingAsserts: 1 },
+  });
 });
 
 it.each(['after-all.test.ts', 'import.test.ts', 'none.test.ts'])(

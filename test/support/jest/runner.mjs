@@ -19,6 +19,7 @@ const { setImmediate } = globalThis;
 
 registerTypeScript();
 register('./modules.mjs', import.meta.url);
+addEventHandler(onEvent);
 
 let suites = 0;
 const unhandled = new Map();
@@ -69,7 +70,6 @@ function begin(globalConfig, testPath) {
   Error.prepareStackTrace = undefined;
   Error.stackTraceLimit = 100;
   resetState();
-  addEventHandler(onEvent);
   const state = getState();
   state.testTimeout = globalConfig.testTimeout;
   if (globalConfig.testNamePattern) {
