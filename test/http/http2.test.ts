@@ -465,6 +465,16 @@ describe('HTTP/2 connections', () => {
     expect((await post(client(), REQUEST)).status).toBe(200);
   });
 
+  it('may bring any number of requests that it waits for', async () => {
+    await start();
+    const session = client();
+
+    for (let lot = 0; lot < 14; lot += 1) {
+      const answers = await Promise.all(Array.from({ length: 95 }, () => get(session, '/nowhere')));
+      expect(answers.filter(({ status }) => status !== 404)).toEqual([]);
+    }
+  });
+
   it('may take requests back for as long as they live, if they take their time', async () => {
     await start();
     const { socket, text } = await open(PREFACE + SETTINGS);

@@ -50,8 +50,11 @@ describe('work under an Idempotency-Key', () => {
     expect(failing.runs()).toBe(2);
   });
 
-  it('keeps its claim after what nobody expected', async () => {
-    const broken = worker(() => Promise.reject(new TypeError('a fault')));
+  it.each([
+    ['what nobody expected', new TypeError('a fault')],
+    ['a fault within the gateway', new GatewayError('internal_error', 'a fault')],
+  ])('keeps its claim after %s', async (_, error) => {
+    const broken = worker(() => Promise.reject(error));
 
     await expect(broken.run()).rejects.toThrow('a fault');
     await expect(broken.run()).rejects.toMatchObject({ code: 'conflict' });

@@ -37,6 +37,21 @@ describe('the load', () => {
     expect(load.own(load.enter(0, 60), 'one', 60, 60)).toBe(1);
   });
 
+  it('has no room for a place as long as one of its owners has none', () => {
+    const load = new Load(4, 100, 0.5);
+    const [first, second] = [load.enter(0, 60), load.enter(0, 60)];
+    for (const [place, address] of [
+      [first, 'address 1'],
+      [second, 'address 2'],
+    ] as const) {
+      load.own(place, 'key', 0, 60);
+      load.own(place, address, 0, 60);
+    }
+
+    expect(load.charge(first, 40)).toBe(true);
+    expect(load.charge(second, 20)).toBe(false);
+  });
+
   it('lets the next large body be read once a place is left', () => {
     const load = new Load(4, 100);
     const place = load.enter(0, 60);
