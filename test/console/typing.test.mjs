@@ -85,7 +85,7 @@ test('Enter that comes before the results opens the first of them; until then no
   isHeld = false;
   await Promise.all(held.map((route) => route.continue()));
   await page.getByRole('heading', { name: 'Tags' }).waitFor();
-  assert.equal(inAddress(page, 'open'), 'hosted');
+  await until('the tag is open', () => inAddress(page, 'open') === 'hosted');
 
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search' }).fill('no such thing');
