@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
-/** Each test is named for how it is to end. */
+/** Each test is named for how it is to end; the runner must also tell which were skipped and which are planned. */
 const SUITE = `
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 

@@ -67,11 +67,9 @@ export function fittingWidths(
   while (shown().length > 1 && sum() > room) {
     const widest = Math.max(...shown());
     if (widest <= NARROWEST) {
-      const isSpare = (width: number | undefined, at: number): boolean =>
-        width !== undefined && at > 0 && !STATES.test(names[at] ?? '');
-      const spare = widths.findLastIndex(isSpare);
-      widths[spare === -1 ? widths.findLastIndex((width) => width !== undefined) : spare] =
-        undefined;
+      const left = [...widths.keys()].filter((at) => widths[at] !== undefined);
+      const spare = left.slice(1).findLast((at) => !STATES.test(names[at] ?? '')) ?? left.at(-1);
+      widths[spare ?? 0] = undefined;
       continue;
     }
     const next = Math.max(NARROWEST, ...shown().filter((width) => width < widest));

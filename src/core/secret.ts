@@ -28,7 +28,8 @@ export class Secret {
 
 /**
  * Keys of this gateway and of most providers, and access tokens; in JSON too, where a line break ends in a letter. Names like
- * `sk-reranker-v2` have no sixteen letters and digits in a row. Behind a hyphen or an underscore only what looks like this gateway's own.
+ * `sk-reranker-v2` have no sixteen letters and digits in a row. Behind a hyphen or an underscore only what looks like this
+ * gateway's own.
  */
 const KEYS =
   /(?:(?<![\w-])|(?<=\\[bfnrt]))(?:(?:sk|at)-(?=[\w-]*[A-Za-z0-9]{16})[\w-]+|at-[\w-]{40,})|(?<=[-_])(?:sk-[A-Za-z0-9]{16}[\w-]*|at-[\w-]{43}(?![\w-]))/g;

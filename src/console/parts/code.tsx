@@ -44,7 +44,7 @@ export function RequestCode({
   );
 }
 
-/** The example as code, with a model that the key may name; without a key, as any key may send it. */
+/** The example as code, with a model that the key may name; without a key, one that works with every key. */
 export function KeyCode({
   of: key = ANY_KEY,
   apiKey,

@@ -421,24 +421,35 @@ export function describeAdmission(open: OpenHarness): void {
       expect([user?.usedQuota, user?.requestCount]).toEqual([10, 1]);
     });
 
-    test('charges what was given back as far as the balance reaches, and frees no place for it', async () => {
+    test('charges what was given back as far as the balance reaches', async () => {
+      const credential = await createToken(given.store, { remainQuota: 30, userQuota: 500 });
+      const request = admitRequest(credential, { amount: 30 });
+      await given.store.admit(request);
+      await given.store.admit(admitRequest(credential, { amount: 25, nowMs: LATER }));
+
+      expect(await given.store.settle(settlement(request, { cost: 30, nowMs: LATER }))).toBe(5);
+    });
+
+    test('neither takes nor frees a place for what was given back', async () => {
       const policy = { ...OPEN_POLICY, maxConcurrency: 1 };
       const credential = await createToken(given.store, {
-        remainQuota: 30,
+        remainQuota: 90,
         userQuota: 500,
         policy,
       });
-      const request = admitRequest(credential, { amount: 30 });
-      await given.store.admit(request);
-      const next = admitRequest(credential, { amount: 25, nowMs: LATER });
-      expect((await given.store.admit(next)).kind).toBe('admitted');
+      const admit = async (request: AdmitRequest): Promise<unknown> => {
+        const admission = await given.store.admit(request);
+        return admission.kind === 'refused' ? admission.reason : admission.kind;
+      };
+      const later = (): AdmitRequest => admitRequest(credential, { amount: 10, nowMs: LATER });
+      const [lapsed, second, third] = [admitRequest(credential, { amount: 10 }), later(), later()];
+      await given.store.admit(lapsed);
 
-      expect(await given.store.settle(settlement(request, { cost: 30, nowMs: LATER }))).toBe(5);
-
-      const another = admitRequest(credential, { amount: 0, nowMs: LATER });
-      expect(await given.store.admit(another)).toMatchObject({ kind: 'refused' });
-      expect(await given.store.settle(settlement(next, { cost: 25, nowMs: LATER }))).toBe(25);
-      expect(await balances(given.store, credential, LATER)).toEqual({ token: 0, user: 470 });
+      expect([await admit(second), await admit(third)]).toEqual(['admitted', 'concurrency']);
+      await given.store.settle(settlement(second, { cost: 10, nowMs: LATER }));
+      expect(await admit(third)).toBe('admitted');
+      await given.store.settle(settlement(lapsed, { cost: 10, nowMs: LATER }));
+      expect(await admit(later())).toBe('concurrency');
     });
 
     test('knows what was given back for ten minutes', async () => {
