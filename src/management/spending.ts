@@ -100,7 +100,7 @@ async function finestOf(
 }
 
 /** Where the bucket of a moment ends. */
-function bucketEnd(atMs: number): number {
+export function bucketEnd(atMs: number): number {
   const hourMs = stepOf('spend_hour', atMs);
   const next = bucketsIn('spend_hour', hourMs, hourMs + HOUR_MS).find((startMs) => startMs > atMs);
   return next ?? hourMs + HOUR_MS;

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { present } from '../core/records.js';
 import { listAudit } from '../management/audit-log.js';
 import { listRequests, type LoggedRequest } from '../management/requests.js';
+import { sumUsage } from '../management/usage-sums.js';
 import type { Logged, LogSlice, UsageEntry } from '../store/store.js';
 import { listOf } from '../shapes/lists.js';
 import {
@@ -187,7 +188,7 @@ const stats = defineOperation({
   access: 'auditor',
   query: shape(FILTERS),
   reply: STATS,
-  handler: async ({ deps, query }) => statsWire(await deps.store.usageStats(filterOf(query))),
+  handler: async ({ deps, query }) => statsWire(await sumUsage(deps, filterOf(query))),
 });
 
 const ownStats = defineOperation({
@@ -200,7 +201,7 @@ const ownStats = defineOperation({
   query: shape(OWN_FILTERS),
   reply: STATS,
   handler: async ({ deps, query, actor }) =>
-    statsWire(await deps.store.usageStats({ ...filterOf(query), userId: actor.id })),
+    statsWire(await sumUsage(deps, { ...filterOf(query), userId: actor.id })),
 });
 
 const audit = defineOperation({

@@ -161,12 +161,17 @@ class Installation {
     const byRollups = await this.total('by=user');
     const keys = await this.api<{ items: Record[] }>('GET', '/api/token?page_size=100');
     const users = await this.api<{ items: Record[] }>('GET', '/api/user?page_size=100');
-    const log = await this.api<Sums>('GET', '/api/log/stat');
+    // By outcome, sums come from the entries themselves.
+    const [ok, failed] = await Promise.all([
+      this.api<Sums>('GET', '/api/log/stat?outcome=ok'),
+      this.api<Sums>('GET', '/api/log/stat?outcome=failed'),
+    ]);
     return {
       byRollups,
       byKeys: sumOf(keys.items, ({ used_quota: used }) => used),
       byUsers: sumOf(users.items, ({ used_quota: used }) => used),
-      byLog: log,
+      byLog: { requests: ok.requests + failed.requests, quota: ok.quota + failed.quota },
+      byStat: await this.api<Sums>('GET', '/api/log/stat'),
       left: keys.items
         .filter(({ name }) => name === KEY_NAME)
         .map(({ remain_quota: remaining, used_quota: used }) => remaining + used),
@@ -243,11 +248,12 @@ describe.each(['Redis', 'the embedded store'])('what was spent, on %s', (store) 
     await wait(TRAFFIC_MS);
     await system.stopCalling();
 
-    const { byRollups, byKeys, byUsers, byLog, left } = await system.settled();
+    const { byRollups, byKeys, byUsers, byLog, byStat, left } = await system.settled();
     expect(left).toEqual(left.map(() => QUOTA));
     for (const by of GROUPS) expect(await system.total(by)).toEqual(byRollups);
     expect(byUsers).toBe(byKeys);
     expect(byLog).toMatchObject({ requests: byRollups.requests, quota: byKeys });
+    expect(byStat).toMatchObject({ requests: byRollups.requests, quota: byKeys });
     const answered = sumOf([...system.answered.values()], (count) => count);
     expect(answered).toBeGreaterThan(0);
     expect(byKeys).toBeGreaterThanOrEqual(PRICE * answered);

@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { otherSpendKey } from '../../src/core/rollups.js';
+import { count, newTally } from '../../src/core/tally.js';
+import type { StatsDeps } from '../../src/management/stats.js';
+import { sumUsage } from '../../src/management/usage-sums.js';
+import { openRedisStore } from '../../src/store/redis/redis-store.js';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
+import type { Store, UsageEntry } from '../../src/store/store.js';
+import { createVault } from '../../src/store/vault.js';
+import { Rollups } from '../../src/telemetry/rollups.js';
+import { requestEvent, usageEntry } from '../support/events.js';
+import { PATIENT, startRedis } from '../support/redis-server.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Redis decides by its own clock what has expired. */
+const NOW = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+/** No hour begins at it. */
+const SINCE = NOW - 50 * HOUR_MS - 17 * MINUTE_MS;
+const EVERY_MS = 7 * MINUTE_MS + 13_001;
+
+/** Two and a half days of requests: they began before there were statistics. */
+const ENTRIES = Array.from({ length: 500 }, (_, at) =>
+  usageEntry({
+    atMs: NOW - at * EVERY_MS,
+    ...{ requestId: `req-${at}`, userId: 1 + (at % 3), tokenId: 10 + (at % 4) },
+    ...{ model: at % 5 === 0 ? 'sun' : 'moon', channelId: at % 7 === 0 ? 8 : 9 },
+    ...{ tokenName: `key ${at % 4}`, outcome: at % 11 === 0 ? 'upstream_error' : 'ok' },
+    ...{ provider: 'cohere', tag: at % 2 === 0 ? 'blue' : undefined },
+    ...{ documents: 1 + at, inputTokens: 2 * at, quota: 3 * at, durationMs: at },
+  }),
+);
+
+function sumOf(entries: readonly UsageEntry[]) {
+  const sum = { requests: 0, documents: 0, inputTokens: 0, quota: 0 };
+  for (const { documents, inputTokens, quota } of entries) {
+    sum.requests += 1;
+    sum.documents += documents;
+    sum.inputTokens += inputTokens;
+    sum.quota += quota;
+  }
+  return sum;
+}
+
+async function openStore(kind: string): Promise<{ store: Store; close: () => Promise<void> }> {
+  const vault = createVault(undefined);
+  if (kind === 'Redis') {
+    const server = await startRedis();
+    const store = await openRedisStore({ url: server.url, vault, ...PATIENT });
+    return {
+      store,
+      async close() {
+        await store.close();
+        await server.stop();
+      },
+    };
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'usage-sums-'));
+  const store = openSqliteStore({ file: join(folder, 'gateway.db'), vault });
+  return {
+    store,
+    async close() {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const FILTERS: readonly Partial<UsageEntry>[] = [
+  {},
+  { userId: 2 },
+  { tokenId: 11 },
+  { userId: 2, model: 'sun' },
+  { channelId: 8, provider: 'cohere' },
+  { tag: 'blue' },
+  { tokenName: 'key 3' },
+  { outcome: 'upstream_error' },
+];
+const SPANS = [
+  {},
+  { fromMs: NOW - 3 * HOUR_MS - 1, toMs: NOW - 3 * HOUR_MS + 20 * MINUTE_MS },
+  { fromMs: NOW - 30 * HOUR_MS - 12_345 },
+  { toMs: NOW - 26 * HOUR_MS + 999 },
+  { fromMs: NOW - 49 * HOUR_MS, toMs: NOW - HOUR_MS },
+  {
+    fromMs: Math.floor(NOW / DAY_MS) * DAY_MS - DAY_MS,
+    toMs: Math.floor(NOW / DAY_MS) * DAY_MS - 1,
+  },
+  { fromMs: NOW + DAY_MS },
+];
+
+describe.each(['SQLite', 'Redis'])('sums of usage, on %s,', (kind) => {
+  let deps: StatsDeps;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    const opened = await openStore(kind);
+    close = opened.close;
+    deps = { store: opened.store, now: () => NOW, statsDays: 400 };
+    const rollups = new Rollups({
+      ...{ store: opened.store, observe: () => undefined, now: () => SINCE + 10_000 },
+      ...{ writer: 'a node', keepDays: 400 },
+    });
+    for (const entry of ENTRIES.filter(({ atMs }) => atMs >= SINCE).reverse()) {
+      rollups.read([requestEvent({ ...entry, outcome: 'ok' })]);
+    }
+    await rollups.close(Infinity);
+    await opened.store.appendUsage([...ENTRIES].reverse(), 1_000);
+  });
+  afterAll(async () => {
+    await close();
+  });
+
+  it.each(FILTERS)('are those of the entries that match %j, in any span', async (filter) => {
+    const matching = ENTRIES.filter((entry) =>
+      Object.entries(filter).every(([name, value]) => entry[name as keyof UsageEntry] === value),
+    );
+    for (const span of SPANS) {
+      const { fromMs = 0, toMs = Infinity } = span;
+      const expected = sumOf(matching.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs));
+      expect([span, await sumUsage(deps, { ...filter, ...span } as object)]).toEqual([
+        span,
+        expected,
+      ]);
+    }
+  });
+
+  it('are those of the log without statistics', async () => {
+    expect(await sumUsage({ ...deps, statsDays: 0 }, {})).toEqual(sumOf(ENTRIES));
+  });
+
+  it('look at entries of whole hours only for what statistics do not tell apart', async () => {
+    const looked: unknown[] = [];
+    const store: Store = Object.assign(Object.create(deps.store) as Store, {
+      usageStats(query: Parameters<Store['usageStats']>[0]) {
+        looked.push(query);
+        return deps.store.usageStats(query);
+      },
+    });
+    const tally = newTally();
+    count(tally, { requests: 1, quota: 1_000_000 }, 5);
+    const atMs = Math.floor(NOW / HOUR_MS) * HOUR_MS - 2 * HOUR_MS;
+    const [key, otherKey] = [otherSpendKey(), otherSpendKey()];
+    const row = { atMs, owner: 1, key, otherKey, expiresMs: NOW * 2, tally };
+    const dayMs = Math.floor(atMs / DAY_MS) * DAY_MS;
+    const additions = [
+      { ...row, rollup: 'spend_hour' as const },
+      { ...row, rollup: 'spend_day' as const, atMs: dayMs },
+      { ...row, rollup: 'total_hour' as const, owner: 0 },
+    ];
+    const span = { fromMs: atMs, toMs: atMs + HOUR_MS - 1 };
+    const within = ENTRIES.filter(({ atMs: at }) => at >= span.fromMs && at <= span.toMs);
+    const ofOne = within.filter(({ userId }) => userId === 2);
+    await store.addStats({ writer: 'other', serial: 1, nowMs: NOW, maxRows: 100, additions });
+
+    expect(await sumUsage({ ...deps, store }, { ...span, userId: 2, model: 'moon' })).toEqual(
+      sumOf(ofOne.filter(({ model }) => model === 'moon')),
+    );
+    expect(looked).toEqual([]);
+    const all = sumOf(within);
+    expect(await sumUsage({ ...deps, store }, span)).toEqual({
+      ...{ ...all, requests: all.requests + 1, quota: all.quota + 1_000_000 },
+    });
+    expect(looked).toEqual([]);
+    expect(await sumUsage({ ...deps, store }, { ...span, model: 'moon' })).toEqual(
+      sumOf(within.filter(({ model }) => model === 'moon')),
+    );
+    expect(looked).toEqual([{ ...span, model: 'moon' }]);
+  });
+});
