@@ -1,13 +1,14 @@
+import { isFailing } from '../core/attention.js';
 import { runningOut, type RunsOut } from '../core/running-out.js';
 import { addTally, newTally, type Tally } from '../core/tally.js';
 import { TOKEN_ENABLED, tokenStatus, type Token } from '../core/token.js';
 import type { ChannelSnapshot } from '../store/store.js';
-import { channelState, switchesOf } from './channel-views.js';
+import { channelState, switchesOf, type Because } from './channel-views.js';
 import { latestChannels } from './latest-channels.js';
 import { listNodes, type NodesView } from './nodes.js';
 import { listPriceChanges, type PriceChange } from './price-changes.js';
 import { SharedReads } from './shared-reads.js';
-import { namesFor, type Span, type StatsDeps } from './stats.js';
+import type { Span, StatsDeps } from './stats.js';
 import { usageBreakdown, type UsageBreakdown } from './usage-breakdown.js';
 import {
   OTHERS,
@@ -29,6 +30,8 @@ export interface ChannelTraffic {
   /** Its id; '' for attempts of no known channel; others: everything beyond those that are listed. */
   readonly key: string;
   readonly name: string;
+  /** Why it takes no traffic; `undefined`: it does, or there is no such channel. */
+  readonly because: Because | undefined;
   readonly total: Summary;
   /** Of the last steps, which tell whether it is failing now. */
   readonly recent: { readonly requests: number; readonly failed: number };
@@ -73,7 +76,7 @@ const COARSE_MS = 5 * MINUTE_MS;
 /** How many steps decide whether a channel is failing, if the steps are minutes. */
 const JUDGED_STEPS = 5;
 const MAX_CHANNELS = 12;
-/** Of these, so many are kept for those that fail, however little they are asked. */
+/** Of these, so many are kept for those of which some requests fail, however little they are asked. */
 const MAX_FAILING = 6;
 const MAX_SPENDERS = 5;
 const MAX_NAMED = 4;
@@ -122,22 +125,27 @@ async function channelTraffic(deps: StatsDeps, span: Span): Promise<ChannelTraff
   const failing = all
     .filter(({ total }) => total.sums.failed > 0)
     .sort(by(({ recent, total }) => [recent.sums.failed, total.sums.failed]))
-    .slice(0, MAX_FAILING);
+    .filter(
+      ({ recent: { sums } }, at) => at < MAX_FAILING || isFailing(sums.requests, sums.failed),
+    );
   const others = all
     .filter((one) => !failing.includes(one))
     .sort(by(({ total }) => [total.sums.requests]));
-  const room = MAX_CHANNELS - failing.length;
+  const room = Math.max(0, MAX_CHANNELS - failing.length);
   const shown = [...failing, ...others.slice(0, room)].sort(
     by(({ total }) => [total.sums.requests]),
   );
   const rest = others.slice(room);
-  const names = await namesFor(
-    deps,
-    'channel',
-    shown.map(({ key }) => key),
-  );
+  const snapshot = await latestChannels(deps.store);
+  const switches = switchesOf(snapshot);
+  const aboutOf = (key: string): Pick<ChannelTraffic, 'name' | 'because'> => {
+    const channel = snapshot.channels.find(({ id }) => String(id) === key);
+    if (channel === undefined) return { name: '', because: undefined };
+    const state = channelState(channel, switches, snapshot.locked);
+    return { name: channel.name, because: state.live ? undefined : state.because };
+  };
   return [...shown, ...(rest.length === 0 ? [] : [sumOf(rest)])].map(({ key, total, recent }) => ({
-    ...{ key, name: names(key), total: summaryOf(total) },
+    ...{ key, ...aboutOf(key), total: summaryOf(total) },
     recent: { requests: recent.sums.requests, failed: recent.sums.failed },
   }));
 }

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import type { ChannelTraffic, Overview } from '../management/overview.js';
+import { WHY_NOT_LIVE } from './channel.js';
 import { COUNT } from './counts.js';
 import { ID } from './lists.js';
 import { NODES, nodesWire } from './node.js';
@@ -23,6 +24,7 @@ const CHANNEL = shape({
     .allow('')
     .description('Its id; empty: of no known channel; others: all that are not listed.'),
   name: Joi.string().allow('').description('What that is called now.'),
+  because: WHY_NOT_LIVE,
   total: SUMMARY,
   recent_requests: COUNT.description(
     'Of the last five minutes, or of the last step if steps are longer.',
@@ -33,7 +35,7 @@ const CHANNEL = shape({
 export const OVERVIEW = shape({
   traffic: SERIES.description('By outcome.'),
   channels: arrayOf(CHANNEL).description(
-    'By requests, most first: up to six that fail, and the busiest, twelve in all.',
+    'By requests, most first: those that fail, and the busiest, twelve or more in all.',
   ),
   nodes: NODES,
   dark_models: arrayOf(Joi.string()).description('Models that no live channel serves.'),
@@ -74,9 +76,10 @@ export function overviewWire(overview: Overview): OverviewWire {
   });
 }
 
-function channelWire({ total, recent, ...channel }: ChannelTraffic): Of<typeof CHANNEL> {
+function channelWire({ total, recent, because, ...channel }: ChannelTraffic): Of<typeof CHANNEL> {
   return wireOf(CHANNEL, {
     ...channel,
+    because: because ?? null,
     total: summaryWire(total),
     recentRequests: recent.requests,
     recentFailed: recent.failed,

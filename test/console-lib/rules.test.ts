@@ -21,9 +21,19 @@ import {
 import { dollars, duration, percent, significant } from '../../src/console/lib/format.js';
 import { tiersOf } from '../../src/console/lib/order.js';
 import { codeFor } from '../../src/console/lib/snippets.js';
-import { signOfChannel, switchedOffAt, takenOutAt } from '../../src/console/lib/verdict.js';
+import {
+  signOfChannel,
+  switchedOffAt,
+  takenOutAt,
+  troubleOf,
+} from '../../src/console/lib/verdict.js';
 import { enPages } from '../../src/console/words/en-pages.js';
 import { zhPages } from '../../src/console/words/zh-pages.js';
+
+/** A gateway that leaves a channel alone, or without an id and an end cannot use it. */
+function node(name: string, id: number | null, until: number | null, called = 'seven') {
+  return { name, channels: [{ id, name: called, until, why: 'timeout' }] };
+}
 
 describe('why a request failed', () => {
   let changes = 0;
@@ -86,7 +96,24 @@ describe('why a request failed', () => {
     [false, 'unusable', 'warn'],
     [false, null, 'warn'],
   ])('has one sign for a channel, on all pages: live %s because of %s', (live, because, sign) => {
-    expect(signOfChannel({ live, because })).toBe(sign);
+    expect(signOfChannel({ live, because }, { failing: undefined, pauses: [] })).toBe(sign);
+  });
+
+  it.each([
+    ['fails, and is left alone', [3, 3], [node('a', 7, 200)], 'bad', 1],
+    ['fails seldom', [20, 3], [node('a', 7, 200)], 'busy', 1],
+    ['was left alone until now', [20, 3], [node('a', 7, 100)], 'ok', 0],
+    ['is another one', [0, 0], [node('a', 8, 200), node('b', null, null, 'other')], 'ok', 0],
+    ['cannot be used by one', [0, 0], [node('a', 7, 200), node('b', null, null)], 'warn', 2],
+  ])('has one sign for a live channel that %s', (_, [requests, failed], nodes, sign, pauses) => {
+    const recent = { recent_requests: requests ?? 0, recent_failed: failed ?? 0 };
+    const overview = { channels: [{ key: '7', ...recent }], nodes: { nodes } };
+    const channel = { id: 7, name: 'seven' };
+    const trouble = troubleOf(channel, overview, 100);
+
+    expect(signOfChannel({ live: true, because: null }, trouble)).toBe(sign);
+    expect(signOfChannel({ live: false, because: 'disabled' }, trouble)).toBe('off');
+    expect(trouble.pauses).toHaveLength(pauses);
   });
 
   it('names a tag that was off for a part of the second', () => {

@@ -126,10 +126,10 @@ test('the overview names keys and accounts that end soon, and channels that fail
   const key = await makeKey(context, { name: 'of grace', user_id: user.id, ...limited });
   await rerank(key, 'local');
   const broken = await api(context, 'POST', '/api/channel', {
-    ...{ name: 'broken', provider: 'tei', models: { broken: 'x' } },
+    ...{ name: 'broken', provider: 'tei', models: { wrecked: 'x' }, tag: 'flaky' },
     base_url: 'http://127.0.0.1:9',
   });
-  for (let at = 0; at < 3; at += 1) await rerank(key, 'broken');
+  for (let at = 0; at < 3; at += 1) await rerank(key, 'wrecked');
   await until('what was spent is in the statistics', async () => {
     const now = Math.floor(Date.now() / 1_000);
     const span = `start_timestamp=${now - 3_600}&end_timestamp=${now + 60}&by=token`;
@@ -149,6 +149,14 @@ test('the overview names keys and accounts that end soon, and channels that fail
     .getByRole('row', { name: /broken/ })
     .getByText('live, but fails: 100% of its last attempts')
     .waitFor();
+  // Its state has one sign, wherever it is shown.
+  for (const path of ['', 'channels', 'tags?open=flaky', 'models?model=wrecked']) {
+    await page.goto(`${gateway.url}/console/${path}`);
+    const named = page.locator('tr, li').filter({
+      has: page.getByRole('link', { name: 'broken', exact: true }),
+    });
+    await named.last().locator('.state .sign', { hasText: '✕' }).waitFor();
+  }
   await api(context, 'DELETE', `/api/channel/${broken.id}`);
   assert.deepEqual(said, []);
   await context.close();

@@ -160,6 +160,16 @@ describe.each(Object.entries(STORES))('an overview of %s', (_, open) => {
     expect(channels.at(-1)?.total.requests).toBe(rest.reduce((sum, n) => sum + n, 0));
   });
 
+  it('has every channel that fails so much that it needs a look', async () => {
+    const failing = Array.from({ length: 14 }, (_unused, at) => 101 + at);
+    await add(...failing.flatMap((id) => attempts(id, { timeout: 3 })));
+
+    const { channels } = await overview(watched().store);
+
+    expect(channels.map(({ key }) => key)).toEqual(expect.arrayContaining(failing.map(String)));
+    expect(channels.at(-1)?.key).toBe('others');
+  });
+
   it('tells of models that nothing serves, keys that end, and accounts that run out', async () => {
     await add(...spent(900));
 

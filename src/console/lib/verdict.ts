@@ -1,4 +1,5 @@
 /** Why a request ended as it did, according to the logs. Pure; other files put it into words. */
+import { isFailing } from '../../core/attention.js';
 
 export interface AuditFact {
   readonly id: number;
@@ -147,15 +148,61 @@ const OFF_SIGNS: Readonly<Record<string, 'off' | 'bad'>> = {
   auto_disabled: 'bad',
 };
 
-/** The sign of a channel, the same on all pages: takes traffic, was switched off, was taken out by the gateway, or cannot be used. */
-export function signOfChannel({
-  live,
-  because,
-}: {
-  readonly live: boolean;
-  readonly because: string | null;
-}): 'ok' | 'off' | 'bad' | 'warn' {
-  return live ? 'ok' : (OFF_SIGNS[because ?? ''] ?? 'warn');
+/** What an overview says about channels. */
+interface Overview {
+  readonly channels: readonly {
+    readonly key: string;
+    readonly recent_requests: number;
+    readonly recent_failed: number;
+  }[];
+  readonly nodes: {
+    readonly nodes: readonly { readonly name: string; readonly channels: readonly Resting[] }[];
+  };
+}
+
+interface Resting {
+  /** Null for one that the gateway cannot use. */
+  readonly id: number | null;
+  readonly name: string;
+  readonly until: number | null;
+  readonly why: string;
+}
+
+/** What a live channel suffers from. */
+export interface Trouble {
+  /** The share of its last attempts that failed, if that needs a look. */
+  readonly failing: number | undefined;
+  /** The gateways that leave it alone; without `until`, those that cannot use it. */
+  readonly pauses: readonly (Pick<Resting, 'until' | 'why'> & { readonly node: string })[];
+}
+
+export function troubleOf(
+  { id, name: called }: { readonly id: number; readonly name: string },
+  { channels, nodes }: Overview,
+  now: number,
+): Trouble {
+  const traffic = channels.find(({ key }) => key === String(id));
+  const { recent_requests: recent = 0, recent_failed: failed = 0 } = traffic ?? {};
+  return {
+    failing: isFailing(recent, failed) ? failed / recent : undefined,
+    pauses: nodes.nodes.flatMap(({ name: node, channels: resting }) =>
+      resting
+        .filter((one) => (one.id === null ? one.name === called : one.id === id))
+        .filter(({ until }) => until === null || until > now)
+        .map(({ until, why }) => ({ node, until, why })),
+    ),
+  };
+}
+
+/** The sign of a channel, the same on all pages, by the first of these: why it takes no traffic, whether it fails, who leaves it alone. */
+export function signOfChannel(
+  { live, because }: { readonly live: boolean; readonly because: string | null },
+  { failing, pauses }: Trouble,
+): 'ok' | 'off' | 'bad' | 'warn' | 'busy' {
+  if (!live) return OFF_SIGNS[because ?? ''] ?? 'warn';
+  if (failing !== undefined) return 'bad';
+  if (pauses.some(({ until }) => until === null)) return 'warn';
+  return pauses.length === 0 ? 'ok' : 'busy';
 }
 
 /** The sign of an outcome: succeeded, refused, or failed. */

@@ -136,10 +136,8 @@ function Resting({ channels }: Pick<Node, 'channels'>) {
     <ul>
       {channels.slice(0, SHOWN_CHANNELS).map(({ id, name, until, why }) => (
         <li key={name}>
-          <State sign={until === null ? 'warn' : 'busy'}>
-            {id === null ? name : <Link to={`channels?open=${id}`}>{name}</Link>}
-            {wp().nodes.pause('', pauseWords(why, until))}
-          </State>
+          {id === null ? name : <Link to={`channels?open=${id}`}>{name}</Link>}
+          {wp().nodes.pause('', pauseWords(why, until))}
         </li>
       ))}
       {channels.length > SHOWN_CHANNELS ? (

@@ -4,12 +4,12 @@ import { call, type ReplyOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
 import { dependsOn, type Dependence } from '../../core/depends.js';
 import { someOf } from '../lib/format.js';
-import { signOfChannel } from '../lib/verdict.js';
 import { Button, Link } from '../parts/buttons.js';
 import { ConfirmWrite, WriteFailed } from '../parts/confirm-write.js';
 import { Consequence } from '../parts/consequence.js';
 import { InForce } from '../parts/in-force.js';
 import { recordAddress } from '../parts/record.js';
+import { NamedChannel, useTroubles, type TroubleOf } from '../parts/troubles.js';
 import { Ago, State } from '../parts/values.js';
 import { resource } from '../resource.js';
 import { setQuery, useRoute } from '../router.js';
@@ -46,7 +46,8 @@ export const Tags = resource({
   },
   useMore: () => {
     const { data } = useRead('listChannelModels', {}, OFTEN);
-    return (tag: string) => data && dependsOn(tag, data);
+    const dependenceOf = (tag: string) => data && dependsOn(tag, data);
+    return { dependenceOf, troubleOf: useTroubles() };
   },
   idOf: ({ tag }: Tag) => tag,
   titleOf: ({ tag }: Tag) => tag,
@@ -55,15 +56,15 @@ export const Tags = resource({
     useEffect(() => () => settled.set({}), []);
     return <p class="muted">{wp().tags.help}</p>;
   },
-  Below: ({ rows, more: dependenceOf }) => {
+  Below: ({ rows, more: { dependenceOf } }) => {
     const asked = useRoute().query.get('off');
     const tag = rows.find((one) => one.tag === asked && !one.disabled);
     return tag === undefined || !isAdmin() ? null : (
       <SwitchOff tag={tag} dependence={dependenceOf(tag.tag)} />
     );
   },
-  Card: ({ of: tag, more: dependenceOf, open }) => (
-    <TagCard tag={tag} dependence={dependenceOf(tag.tag)} open={open} />
+  Card: ({ of: tag, more: { dependenceOf, troubleOf }, open }) => (
+    <TagCard tag={tag} dependence={dependenceOf(tag.tag)} troubleOf={troubleOf} open={open} />
   ),
 });
 
@@ -95,10 +96,12 @@ function SwitchOff({
 function TagCard({
   tag: entry,
   dependence,
+  troubleOf,
   open,
 }: {
   readonly tag: Tag;
   readonly dependence: Dependence | undefined;
+  readonly troubleOf: TroubleOf;
   readonly open: boolean;
 }) {
   const { tag, disabled, channels } = entry;
@@ -157,12 +160,9 @@ function TagCard({
       <details open={open}>
         <summary>{wp().counts.channels(channels.length)}</summary>
         <ul class="stack tight">
-          {channels.map(({ id, name, live, because }) => (
-            <li key={id}>
-              <State sign={signOfChannel({ live, because })}>
-                <Link to={`channels?open=${id}`}>{name}</Link>
-                {because === null ? '' : ` · ${wp().channels.states[because] ?? because}`}
-              </State>
+          {channels.map((channel) => (
+            <li key={channel.id}>
+              <NamedChannel channel={channel} trouble={troubleOf(channel)} />
             </li>
           ))}
         </ul>

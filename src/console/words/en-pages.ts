@@ -647,8 +647,6 @@ export const enPages = {
     routing: 'Routing',
     tag: 'Tag',
     tagHelp: 'Channels with the same tag are switched together.',
-    pausedOn: (node: string, seconds: number, reason: string) =>
-      `cooling down on ${node} for ${seconds} s (${reason})`,
     outSince: 'Out since',
     nextTry: 'Tried again',
     paused: 'Cooling down',

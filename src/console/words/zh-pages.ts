@@ -676,7 +676,6 @@ export const zhPages: PageWords = {
     routing: '路由',
     tag: '标签',
     tagHelp: '带有同一标签的渠道统一开关。',
-    pausedOn: (node, seconds, reason) => `在 ${node} 上冷却中，剩余 ${seconds} 秒（${reason}）`,
     outSince: '停用于',
     nextTry: '下次尝试',
     paused: '冷却中',

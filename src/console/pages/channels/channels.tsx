@@ -10,6 +10,7 @@ import { isId } from '../../parts/record.js';
 import { resource } from '../../resource.js';
 import { navigate, useRoute } from '../../router.js';
 import { Link } from '../../parts/buttons.js';
+import { useTroubles } from '../../parts/troubles.js';
 import { atom, useAtom } from '../../state.js';
 import { w, wp } from '../../words.js';
 import { ChannelActions } from './actions.js';
@@ -17,7 +18,7 @@ import { channelFacts, Details, Head } from './details.js';
 import { EditChannel } from './edit.js';
 import { Chosen, SwitchedNotice, type SwitchedMany } from './many.js';
 import { ChannelState, REASONS, type Channel } from './state.js';
-import { LastHour, recentOf, useTraffic } from './traffic.js';
+import { LastHour, useTraffic } from './traffic.js';
 import { AddChannel } from './wizard.js';
 
 const FILTERS = ['keyword', 'state', 'provider', 'tag', 'model', 'sort'] as const;
@@ -60,10 +61,11 @@ const ChannelPage = resource({
       ...new Set([...rows.map(({ id }) => id), ...(isId(open ?? '') ? [Number(open)] : [])]),
     ]),
     providers: useRead('listProviders').data ?? [],
+    troubleOf: useTroubles(),
   }),
   idOf: ({ id }: Channel) => id,
   titleOf: ({ name }: Channel) => name,
-  shows: ({ trafficOf, providers }, nameOf) => {
+  shows: ({ trafficOf, troubleOf, providers }, nameOf) => {
     const words = wp().channels;
     const titleOf = (provider: string): string =>
       providers.find(({ id }) => id === provider)?.title ?? provider;
@@ -90,9 +92,7 @@ const ChannelPage = resource({
         sort: 'status',
         narrow: true,
         fact: false,
-        cell: (channel) => (
-          <ChannelState channel={channel} recent={recentOf(trafficOf(channel.id))} />
-        ),
+        cell: (channel) => <ChannelState channel={channel} trouble={troubleOf(channel)} />,
       },
       {
         ...{ title: words.lastHour, numeric: true, minor: true, fact: false },

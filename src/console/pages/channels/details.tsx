@@ -9,21 +9,21 @@ import { memberFactsOf } from '../../parts/members.js';
 import { ErrorNotice } from '../../parts/notices.js';
 import { factOf, type Shown } from '../../parts/shown.js';
 import { TestReport } from '../../parts/test-report.js';
+import type { TroubleOf } from '../../parts/troubles.js';
 import { Ago, Moment } from '../../parts/values.js';
 import { setQuery, useRoute } from '../../router.js';
 import { faultWords, w, wp } from '../../words.js';
 import { playgroundOf } from './actions.js';
 import { ROUTING, type Provider } from './form.js';
 import { ChannelState, type Channel } from './state.js';
-import { recentOf, type TrafficOf } from './traffic.js';
 
 /** What stands above the facts of a channel: its state, and the way to change it. */
-export function Head({ of: channel, more }: { of: Channel; more: { trafficOf: TrafficOf } }) {
+export function Head({ of: channel, more }: { of: Channel; more: { troubleOf: TroubleOf } }) {
   const words = wp().channels;
   const isStored = channel.origin === 'store';
   return (
     <>
-      <ChannelState channel={channel} recent={recentOf(more.trafficOf(channel.id))} />
+      <ChannelState channel={channel} trouble={more.troubleOf(channel)} />
       {isStored ? null : <Chip title={words.declaredHelp}>{words.declared}</Chip>}
       {isStored && isAdmin() ? (
         <Button onClick={() => setQuery({ edit: '1', test: '' })}>{w().edit}</Button>

@@ -6,12 +6,11 @@ import { Bars, Count } from '../../parts/values.js';
 import { wp } from '../../words.js';
 
 type Traffic = ReplyOf<'usageSeries'>['series'][number];
-export type TrafficOf = (id: number) => Traffic | undefined;
+type TrafficOf = (id: number) => Traffic | undefined;
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const EVERY_MS = 15_000;
-const RECENT_MINUTES = 15;
 /** Minutes that one bar covers. */
 const MINUTES_A_BAR = 5;
 
@@ -29,16 +28,6 @@ export function useTraffic(ids: readonly number[]): TrafficOf {
     { enabled: ids.length > 0, everyMs: EVERY_MS },
   );
   return (id) => data?.series.find(({ key }) => key === String(id));
-}
-
-/** Its attempts of the last minutes: who fails now may have been well before. */
-export function recentOf(
-  traffic: Traffic | undefined,
-): { readonly requests: number; readonly failed: number } | undefined {
-  if (traffic === undefined) return undefined;
-  const last = (values: readonly number[]): number =>
-    values.slice(-RECENT_MINUTES).reduce((sum, value) => sum + value, 0);
-  return { requests: last(traffic.requests), failed: last(traffic.failed) };
 }
 
 /** A channel’s attempts in the last hour: how many over time, how many failed, how long they took. */

@@ -3,9 +3,9 @@ import { call, type ReplyOf } from '../../api/call.js';
 import { useWrite } from '../../api/query.js';
 import { percent } from '../../lib/format.js';
 import { tiersOf } from '../../lib/order.js';
-import { signOfChannel } from '../../lib/verdict.js';
-import { Button, Link } from '../../parts/buttons.js';
+import { Button } from '../../parts/buttons.js';
 import { ErrorNotice } from '../../parts/notices.js';
+import { NamedChannel, useTroubles } from '../../parts/troubles.js';
 import { money, State } from '../../parts/values.js';
 import { wp } from '../../words.js';
 
@@ -65,7 +65,7 @@ function Ways({
       <ol class="ladder">
         {candidates.map(({ id, name, priority, chance }) => (
           <li key={id}>
-            <State sign="ok">{name}</State>
+            {name}{' '}
             <span class="muted">
               {words.tier(priority)} · {percent(chance)}
             </span>
@@ -76,9 +76,7 @@ function Ways({
       <ul class="stack tight">
         {passedOver.map(({ id, name, message }) => (
           <li key={id}>
-            <State sign="off">
-              {name}: {message}
-            </State>
+            {name}: {message}
           </li>
         ))}
       </ul>
@@ -89,7 +87,7 @@ function Ways({
 /** Which channels are tried first and which next, and each one's share of the requests. */
 export function Rungs({ channels, model }: { readonly channels: Serving; readonly model: string }) {
   const words = wp().models;
-  const { states } = wp().channels;
+  const troubleOf = useTroubles();
   return (
     <ol class="stack tight">
       {tiersOf(channels).map(({ priority, rungs }) => (
@@ -98,13 +96,9 @@ export function Rungs({ channels, model }: { readonly channels: Serving; readonl
           <ul class="ladder">
             {rungs.map(({ channel, share }) => (
               <li key={channel.id}>
-                <State sign={signOfChannel(channel)}>
-                  <Link to={`channels?open=${channel.id}`}>{channel.name}</Link>
-                </State>
+                <NamedChannel channel={channel} trouble={troubleOf(channel)} />
                 <span class="muted">
-                  {channel.live
-                    ? words.share(percent(share))
-                    : (states[channel.because ?? 'off'] ?? channel.because)}
+                  {channel.live ? words.share(percent(share)) : ''}
                   {channel.upstream_model === model ? '' : ` → ${channel.upstream_model}`}
                 </span>
               </li>

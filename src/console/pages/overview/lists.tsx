@@ -1,8 +1,9 @@
 import type { ReplyOf } from '../../api/call.js';
-import { isFailing } from '../../../core/attention.js';
 import { duration, percent } from '../../lib/format.js';
+import { signOfChannel } from '../../lib/verdict.js';
 import { Link } from '../../parts/buttons.js';
 import { Ago, Count, Money, State } from '../../parts/values.js';
+import { useTroubles, type TroubleOf } from '../../parts/troubles.js';
 import { pauseWords } from '../../parts/pause.js';
 import { w, wp } from '../../words.js';
 
@@ -46,6 +47,7 @@ export function Channels({
       failedShare(b) - failedShare(a) ||
       b.total.requests - a.total.requests,
   );
+  const troubleOf = useTroubles();
   const words = wp().overview;
   if (parts.length === 0) return null;
   const heads = [
@@ -67,7 +69,7 @@ export function Channels({
         </thead>
         <tbody>
           {parts.map((part) => (
-            <ChannelRow key={part.key} part={part} nodes={nodes} seconds={seconds} />
+            <ChannelRow key={part.key} {...{ part, nodes, seconds, troubleOf }} />
           ))}
         </tbody>
       </table>
@@ -79,12 +81,15 @@ function ChannelRow({
   part,
   nodes,
   seconds,
+  troubleOf,
 }: {
   readonly part: Traffic;
   readonly nodes: Nodes;
   readonly seconds: number;
+  readonly troubleOf: TroubleOf;
 }) {
-  const { total, key } = part;
+  const { total, key, because } = part;
+  const channel = { id: Number(key), name: part.name };
   const ms = (value: number | null): string => (value === null ? '–' : duration(value));
   const share = failedShare(part);
   const pauses = nodes.flatMap(({ name: node, channels }): Pause[] =>
@@ -97,17 +102,15 @@ function ChannelRow({
   return (
     <tr>
       <td>
-        <State sign={signOf(total, pauses)}>
-          {part.name === '' ? (
-            key === OTHERS ? (
-              <Link to="channels">{trafficName(part)}</Link>
-            ) : (
-              trafficName(part)
-            )
-          ) : (
+        {part.name !== '' ? (
+          <State sign={signOfChannel({ live: because === null, because }, troubleOf(channel))}>
             <Link to={`channels?open=${key}`}>{part.name}</Link>
-          )}
-        </State>
+          </State>
+        ) : key === OTHERS ? (
+          <Link to="channels">{trafficName(part)}</Link>
+        ) : (
+          trafficName(part)
+        )}
         {pauses.length === 0 ? null : (
           <div class="small muted wrap">{pauses.map(pauseText).join(' · ')}</div>
         )}
@@ -123,16 +126,6 @@ function ChannelRow({
       </td>
     </tr>
   );
-}
-
-/** As the list of channels has it. */
-function signOf(
-  { requests, failed }: Traffic['total'],
-  pauses: readonly Pause[],
-): 'bad' | 'busy' | 'ok' {
-  if (isFailing(requests, failed)) return 'bad';
-  if (pauses.length > 0) return 'busy';
-  return 'ok';
 }
 
 /** Which gateway leaves a channel alone, why, and until when. */

@@ -5,6 +5,7 @@ import { Segments } from '../../parts/fields.js';
 import { ErrorNotice } from '../../parts/notices.js';
 import { priceMarks } from '../../parts/price-marks.js';
 import { RangeSteps, useOwnRange, withoutOwnRange } from '../../parts/range.js';
+import { minuteEnd, overviewQuery } from '../../parts/troubles.js';
 import { Tile } from '../../parts/tile.js';
 import { Count, Money, style } from '../../parts/values.js';
 import { setQuery, useRoute } from '../../router.js';
@@ -33,7 +34,7 @@ function useShownRange() {
   const asked = useRoute().query.get('span');
   const span = SPAN_NAMES.find((name) => name === asked) ?? '1h';
   const own = useOwnRange();
-  const now = (Math.floor(Date.now() / 1_000 / MINUTE_S) + 1) * MINUTE_S;
+  const now = minuteEnd();
   const shown = own ?? { start: now - SPANS[span], end: now };
   const seconds = shown.end - shown.start;
   // What is over does not change.
@@ -45,16 +46,8 @@ function useShownRange() {
 /** Whether everything is all right, in one sentence, and the evidence for it. */
 export function Overview() {
   const { shown, seconds, everyMs, picked } = useShownRange();
-  const { data, error, again } = useRead(
-    'getOverview',
-    {
-      query: {
-        ...{ start_timestamp: shown.start, end_timestamp: shown.end },
-        day_timestamp: dayStart(),
-      },
-    },
-    { everyMs },
-  );
+  const query = overviewQuery(shown);
+  const { data, error, again } = useRead('getOverview', { query }, { everyMs });
   // The shell rereads them, for its bars.
   const { data: tags = [] } = useRead('listTags');
   const nodes = data?.nodes.nodes ?? [];
@@ -97,12 +90,6 @@ export function Overview() {
 function Since({ series: { complete_from: from, start_timestamp: start } }: { series: Series }) {
   if (from === null || from <= start) return null;
   return <p class="small muted">{wp().overview.since(moment(from, style()))}</p>;
-}
-
-/** When the day began, in the reader's time zone. */
-function dayStart(): number {
-  const now = new Date();
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime() / 1_000;
 }
 
 function Tiles({ series, seconds }: { readonly series: Series; readonly seconds: number }) {
