@@ -132,6 +132,25 @@ describe('a caller that does not read its reply', () => {
     expect(accepted[0]?.destroyed).toBe(true);
   });
 
+  it('has that minute from when its reply is ready, however long that took', async () => {
+    jest.useFakeTimers(HELD);
+    const gate = deferred();
+    const held = jest.spyOn(gateway.app.gateway.channels, 'ensureFresh');
+    held.mockReturnValueOnce(gate.promise);
+    const caller = ask(
+      `GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`,
+    );
+    await until('it is asked for', () => held.mock.calls.length === 1);
+
+    jest.advanceTimersByTime(10 * ONE_MINUTE);
+    expect(accepted[0]?.destroyed).toBe(false);
+    gate.resolve();
+    held.mockRestore();
+    caller.resume();
+
+    expect(String((await once(caller, 'data')) as [Buffer])).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('gets no more than its share of what replies may take', async () => {
     ask(rerank('local', MANY_BYTES));
     await waitingReplies();
