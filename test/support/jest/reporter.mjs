@@ -1,23 +1,32 @@
 /**
  * Writes what each suite cost to `test-costs.json`, and fails a run in which a test passed without an assertion.
- * A run of the failures alone (`--onlyFailures`) adds to what the run before it wrote, and tells what failed at first.
+ * `npm test` begins the file; every other run adds its suites to it, and keeps what failed in them at first. A run of the
+ * failures alone (`--onlyFailures`) tells that.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 
 const FILE = 'test-costs.json';
 
 export default class CostReporter {
+  #before = {};
   #suites = {};
   #again;
+  #isWhole;
 
-  constructor({ onlyFailures = false, rootDir }) {
+  constructor({ onlyFailures = false, rootDir, testPathPatterns, testNamePattern = '' }) {
     this.#again = onlyFailures;
+    this.#isWhole =
+      process.env.npm_lifecycle_event === 'test' &&
+      !(onlyFailures || testPathPatterns.isSet() || testNamePattern !== '');
     this.rootDir = rootDir;
+    this.file = join(rootDir, FILE);
   }
 
   onRunStart() {
-    if (this.#again && existsSync(FILE)) this.#suites = JSON.parse(readFileSync(FILE, 'utf8'));
+    if (!this.#isWhole && existsSync(this.file))
+      this.#before = JSON.parse(readFileSync(this.file, 'utf8'));
+    if (this.#again) this.#suites = { ...this.#before };
   }
 
   onTestResult({ path }, { testResults, perfStats, cpuSeconds = 0, failureMessage }) {
@@ -36,13 +45,15 @@ export default class CostReporter {
         .filter(({ status, numPassingAsserts }) => status === 'passed' && numPassingAsserts === 0)
         .map(({ fullName }) => fullName),
       failed,
-      failedAtFirst: this.#again ? (this.#suites[suite]?.failed ?? []) : [],
+      failedAtFirst: this.#before[suite]?.[this.#again ? 'failed' : 'failedAtFirst'] ?? [],
     };
   }
 
   onRunComplete() {
-    writeFileSync(FILE, `${JSON.stringify(this.#suites, null, 2)}\n`);
+    const all = { ...this.#before, ...this.#suites };
+    writeFileSync(this.file, `${JSON.stringify(all, null, 2)}\n`);
     for (const test of this.#idle()) console.log(`Passed without an assertion: ${test}`);
+    if (!this.#again) return;
     for (const [suite, { failedAtFirst, failed }] of Object.entries(this.#suites)) {
       const outcome = failed.length > 0 ? 'and again' : 'and passed when the suite ran alone';
       for (const test of failedAtFirst)
