@@ -11,9 +11,9 @@ COPY package.json package-lock.json .npmrc ./
 
 FROM install AS build
 RUN --mount=type=cache,target=/var/cache/npm npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
 COPY src ./src
-RUN node src/setup.mjs --build && find dist -name '*.map' -delete && rm dist/.tsbuildinfo && chmod +x dist/cli.js
+RUN node src/setup.mjs --build && find dist -name '*.map' -delete && chmod +x dist/cli.js
 
 FROM install AS packages
 RUN --mount=type=cache,target=/var/cache/npm \

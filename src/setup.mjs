@@ -18,13 +18,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...names) => path.join(root, ...names);
 const STAMP = inRoot('dist', '.built-from');
-/** The console has a build of its own, which knows what it is made of. */
-const CONSOLE_SOURCES = path.join('src', 'console');
-const CONSOLE_BUILD = path.join(CONSOLE_SOURCES, 'build.mjs');
-const CONSOLE_FILES = path.join('dist', 'console');
 /** What the console's build writes among the sources; they are in no hash, and not in git. */
 const CONSOLE_API = ['operations.ts', 'members.ts', 'member-words.ts'].map((name) =>
-  path.join(CONSOLE_SOURCES, 'api', name),
+  path.join('src', 'console', 'api', name),
 );
 const LOCK_WAIT_MS = 10 * 60_000;
 const LOCK_POLL_MS = 200;
@@ -98,14 +94,9 @@ async function setUp() {
     worked = true;
   }
   if (options.build || !isBuilt(hashSources())) {
-    say('building dist (tsc, esbuild)');
+    say('building dist (esbuild)');
     // The sources import what this compiles.
-    await run(
-      process.execPath,
-      [inRoot('src', 'bytes', 'wasm', 'build.mjs')],
-      {},
-      'src/bytes/wasm/build.mjs',
-    );
+    await runScript('src/bytes/wasm/build.mjs');
     await build(hashSources());
     worked = true;
   }
@@ -145,7 +136,7 @@ async function npmCi() {
 /** A hash over everything that a build is made from. */
 function hashSources() {
   const hash = createHash('sha256');
-  const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+  const settings = ['package.json', 'tsconfig.json', 'package-lock.json'];
   const sources = filesBelow('src').filter((file) => !CONSOLE_API.includes(file));
   for (const file of [...settings, ...sources]) {
     hash
@@ -161,40 +152,10 @@ function isBuilt(sources) {
 }
 
 async function build(sources) {
-  // The compiler's memory of its last run is no use when files of dist were touched behind its back.
-  fs.rmSync(inRoot('dist', '.tsbuildinfo'), { force: true });
   fs.rmSync(STAMP, { force: true });
-  const compiler = inRoot('node_modules', '@typescript', 'native', 'bin', 'tsc');
-  const compiling = run(
-    process.execPath,
-    [compiler, '-p', inRoot('tsconfig.build.json')],
-    {},
-    'tsc',
-  );
   // Side by side; both are waited for, so that nothing writes any more when one has failed.
-  const [compiled, bundled] = await Promise.allSettled([
-    compiling,
-    run(process.execPath, [inRoot(CONSOLE_BUILD)], {}, 'the build of the console'),
-  ]);
-  for (const { reason } of [compiled, bundled]) if (reason !== undefined) throw reason;
-  const built = new Set();
-  for (const file of filesBelow('src')) {
-    if (file.startsWith(CONSOLE_SOURCES + path.sep)) continue;
-    const target = path.join('dist', path.relative('src', file));
-    if (file.endsWith('.mjs')) continue;
-    if (file.endsWith('.ts')) {
-      built.add(target.replace(/ts$/, 'js'));
-      continue;
-    }
-    fs.mkdirSync(path.dirname(inRoot(target)), { recursive: true });
-    fs.copyFileSync(inRoot(file), inRoot(target));
-    built.add(target);
-  }
-  for (const file of filesBelow('dist')) {
-    if (file.startsWith(CONSOLE_FILES + path.sep)) continue;
-    const made = built.has(file) || built.has(file.replace(/\.map$/, ''));
-    if (!made && path.basename(file) !== '.tsbuildinfo') fs.rmSync(inRoot(file));
-  }
+  const builds = ['src/build.mjs', 'src/console/build.mjs'].map(runScript);
+  for (const { reason } of await Promise.allSettled(builds)) if (reason !== undefined) throw reason;
   fs.writeFileSync(STAMP, sources);
 }
 
@@ -207,6 +168,10 @@ function filesBelow(folder) {
       return entry.isDirectory() ? filesBelow(file) : [file];
     })
     .sort();
+}
+
+function runScript(name) {
+  return run(process.execPath, [inRoot(name)], {}, name);
 }
 
 /** Runs a command to its end; a signal that comes meanwhile ends it too. */

@@ -15,29 +15,25 @@ import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-/** Installs nothing but the account of what it would have installed, and a compiler that copies. */
+/** Installs nothing but the account of what it would have installed. */
 const FAKE_NPM = `#!/usr/bin/env node
 const fs = require('node:fs');
 fs.appendFileSync('calls.log', 'npm ' + process.argv.slice(2).join(' ') + '\\n');
 fs.rmSync('node_modules', { recursive: true, force: true });
-fs.mkdirSync('node_modules/@typescript/native/bin', { recursive: true });
-fs.writeFileSync('node_modules/@typescript/native/bin/tsc', fs.readFileSync('fake-tsc.cjs'));
-fs.writeFileSync('node_modules/@typescript/native/package.json', '{}');
+fs.mkdirSync('node_modules');
 fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json');
 `;
-const FAKE_TSC = `
-const fs = require('node:fs');
-fs.appendFileSync('calls.log', 'tsc\\n');
-fs.mkdirSync('dist', { recursive: true });
-for (const name of fs.readdirSync('src', { recursive: true })) {
-  if (!name.endsWith('.ts')) continue;
-  const code = fs.readFileSync('src/' + name, 'utf8');
-  if (code.includes('wrong')) {
-    console.log(name + ': error TS1');
-    process.exit(2);
-  }
-  fs.writeFileSync('dist/' + name.replace(/ts$/, 'js'), code);
+/** Copies the program. */
+const FAKE_BUILD = `
+import fs from 'node:fs';
+fs.appendFileSync('calls.log', 'build\\n');
+const code = fs.readFileSync('src/main.ts', 'utf8');
+if (code.includes('wrong')) {
+  console.log('main.ts: error: unexpected end');
+  process.exit(2);
 }
+fs.mkdirSync('dist', { recursive: true });
+fs.writeFileSync('dist/main.js', code);
 `;
 const FAKE_CONSOLE_BUILD = `
 import fs from 'node:fs';
@@ -62,14 +58,13 @@ beforeEach(() => {
   put('package.json', JSON.stringify({ type: 'module', engines: { node: '>=20.19' } }));
   put('package-lock.json', lockFile('1.0.0'));
   put('tsconfig.json', '{}');
-  put('tsconfig.build.json', '{}');
   put('src/main.ts', PROGRAM);
   put('src/page/page.html', '<p>');
-  put('fake-tsc.cjs', FAKE_TSC);
   put('bin/package.json', '{}');
   put('bin/npm', FAKE_NPM);
   chmodSync(join(root, 'bin/npm'), 0o755);
   put('src/bytes/wasm/build.mjs', '');
+  put('src/build.mjs', FAKE_BUILD);
   put('src/console/build.mjs', FAKE_CONSOLE_BUILD);
   put('src/console/main.tsx', 'the console');
   copyFileSync('src/setup.mjs', join(root, 'src/setup.mjs'));
@@ -85,11 +80,11 @@ function put(name: string, content: string): void {
 }
 
 function lockFile(version: string): string {
-  const packages = { '': { name: 'x' }, 'node_modules/@typescript/native': { version } };
+  const packages = { '': { name: 'x' }, 'node_modules/x': { version } };
   return JSON.stringify({ lockfileVersion: 3, packages });
 }
 
-/** The calls of npm and the compiler since the last time this was asked. */
+/** The calls of npm and the build since the last time this was asked. */
 function calls(): string[] {
   const log = join(root, 'calls.log');
   if (!existsSync(log)) return [];
@@ -140,19 +135,15 @@ describe('setup', () => {
     expect(said).toMatch(
       /^setup: installing packages.*\nsetup: building dist.*\nsetup: ready after \d+ s\n$/,
     );
-    expect(calls()).toEqual(['npm', 'tsc']);
+    expect(calls()).toEqual(['npm', 'build']);
     expect(existsSync(join(root, 'dist/main.js'))).toBe(true);
-    expect(existsSync(join(root, 'dist/page/page.html'))).toBe(true);
-    expect(existsSync(join(root, 'dist/setup.mjs'))).toBe(false);
     expect(existsSync(join(root, '.setup.lock'))).toBe(false);
   });
 
-  it('bundles the console beside the program, and copies none of its sources', async () => {
+  it('builds the console beside the program', async () => {
     await setup();
 
     expect(readFileSync(join(root, 'dist/console/assets/main.js'), 'utf8')).toBe('the console');
-    expect(existsSync(join(root, 'dist/console/main.tsx'))).toBe(false);
-    expect(existsSync(join(root, 'dist/console/build.mjs'))).toBe(false);
   });
 
   it('fails with what the bundler said where the console is broken, and mends itself', async () => {
@@ -161,7 +152,7 @@ describe('setup', () => {
 
     expect(code).toBe(1);
     expect(said).toContain('main.tsx: error: unexpected end');
-    expect(said).toContain('the build of the console failed (exit code 1)');
+    expect(said).toContain('src/console/build.mjs failed (exit code 1)');
 
     put('src/console/main.tsx', 'whole');
     expect((await setup()).code).toBe(0);
@@ -178,12 +169,12 @@ describe('setup', () => {
   });
 
   it.each<[string, () => void, string[]]>([
-    ['the lock file changed', () => put('package-lock.json', lockFile('2.0.0')), ['npm', 'tsc']],
+    ['the lock file changed', () => put('package-lock.json', lockFile('2.0.0')), ['npm', 'build']],
     ['an installation was cut off', () => rm('node_modules/.package-lock.json'), ['npm']],
-    ['a source changed', () => put('src/main.ts', `${PROGRAM};`), ['tsc']],
-    ['a source is new', () => put('src/new.ts', ''), ['tsc']],
-    ['a page changed', () => put('src/page/page.html', '<b>'), ['tsc']],
-    ['dist is gone', () => rm('dist'), ['tsc']],
+    ['a source changed', () => put('src/main.ts', `${PROGRAM};`), ['build']],
+    ['a source is new', () => put('src/new.ts', ''), ['build']],
+    ['a page changed', () => put('src/page/page.html', '<b>'), ['build']],
+    ['dist is gone', () => rm('dist'), ['build']],
   ])('does what is needed when %s', async (_when, change, needed) => {
     await setup();
     calls();
@@ -196,45 +187,34 @@ describe('setup', () => {
     expect(calls()).toEqual([]);
   });
 
-  it('takes away what was built from sources that are gone', async () => {
-    put('src/old.ts', '');
-    await setup();
-    rm('src/old.ts');
-
-    await setup();
-
-    expect(existsSync(join(root, 'dist/old.js'))).toBe(false);
-    expect(existsSync(join(root, 'dist/main.js'))).toBe(true);
-  });
-
   it('builds when told to, and is quiet when told to', async () => {
     await setup();
     calls();
 
     const { said } = await setup(['--build', '--quiet']);
 
-    expect({ said, calls: calls() }).toEqual({ said: '', calls: ['tsc'] });
+    expect({ said, calls: calls() }).toEqual({ said: '', calls: ['build'] });
   });
 
-  it('installs the compiler also where the environment says production', async () => {
+  it('installs what builds also where the environment says production', async () => {
     await setup([], { NODE_ENV: 'production' });
 
     expect(readFileSync(join(root, 'calls.log'), 'utf8')).toContain('--include=dev');
   });
 
   it.each([[['--quiet']], [[]]])(
-    'shows what the compiler said when it fails, with %j',
+    'shows what the build said when it fails, with %j',
     async (args) => {
       put('src/main.ts', 'wrong');
 
       const { code, said } = await setup(args);
 
       expect(code).toBe(1);
-      expect(said).toContain('main.ts: error TS1');
-      expect(said).toContain('setup: tsc failed (exit code 2)');
+      expect(said).toContain('main.ts: error: unexpected end');
+      expect(said).toContain('setup: src/build.mjs failed (exit code 2)');
       calls();
       await setup();
-      expect(calls()).toEqual(['tsc']);
+      expect(calls()).toEqual(['build']);
     },
   );
 
@@ -242,7 +222,7 @@ describe('setup', () => {
     const both = await Promise.all([setup(), setup()]);
 
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
-    expect(calls()).toEqual(['npm', 'tsc']);
+    expect(calls()).toEqual(['npm', 'build']);
   });
 
   it('takes over from one that was killed', async () => {
@@ -252,7 +232,7 @@ describe('setup', () => {
 
     const { code } = await setup();
 
-    expect({ code, calls: calls() }).toEqual({ code: 0, calls: ['npm', 'tsc'] });
+    expect({ code, calls: calls() }).toEqual({ code: 0, calls: ['npm', 'build'] });
   });
 
   it('names the Node that is needed to one that is too old', async () => {

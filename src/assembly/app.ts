@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createAlerts } from './alerts.js';
 import { followAudit } from './audit-stream.js';
 import { createCallers } from './callers.js';
 import { proxyHeadersFrom } from './logins.js';
+import { inPackage } from '../config/package-files.js';
 import { liveConfig, type ConfigChanges } from '../config/reload.js';
 import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
@@ -71,8 +71,8 @@ export interface AppParts {
 const RARE_CHECKS =
   'these channels get requests between failed health checks: traffic.breaker_open_ms is shorter than the time between their checks, health_check_s';
 
-/** Where the console is built, seen from both `src` and `dist`. */
-const CONSOLE_FOLDER = fileURLToPath(new URL('../../dist/console', import.meta.url));
+/** Where the console is built. */
+const CONSOLE_FOLDER = inPackage('dist', 'console');
 
 /**
  * Builds every part once and gives it what it needs, from the store up to the sockets. The channels are loaded when this

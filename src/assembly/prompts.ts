@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { inPackage } from '../config/package-files.js';
 import type { Prompts } from '../providers/provider.js';
 
 /** The prompts that ship. */
-const SHIPPED_PROMPTS = fileURLToPath(new URL('../../config/prompts', import.meta.url));
+const SHIPPED_PROMPTS = inPackage('config', 'prompts');
 
 const EXTENSION = '.txt';
 

@@ -98,11 +98,39 @@ export async function clientInProcess(
   };
 }
 
+/** The modules of `src/operations` that have operations. */
+const MODULES: Readonly<Record<string, () => Promise<Readonly<Record<string, unknown>>>>> = {
+  about: () => import('../operations/about.js'),
+  alerts: () => import('../operations/alerts.js'),
+  'channel-batches': () => import('../operations/channel-batches.js'),
+  'channel-choices': () => import('../operations/channel-choices.js'),
+  'channel-trials': () => import('../operations/channel-trials.js'),
+  channels: () => import('../operations/channels.js'),
+  examples: () => import('../operations/examples.js'),
+  logs: () => import('../operations/logs.js'),
+  models: () => import('../operations/models.js'),
+  nodes: () => import('../operations/nodes.js'),
+  'open-id': () => import('../operations/open-id.js'),
+  'own-account': () => import('../operations/own-account.js'),
+  'password-reset': () => import('../operations/password-reset.js'),
+  playground: () => import('../operations/playground.js'),
+  redemption: () => import('../operations/redemption.js'),
+  requests: () => import('../operations/requests.js'),
+  routes: () => import('../operations/routes.js'),
+  sessions: () => import('../operations/sessions.js'),
+  stats: () => import('../operations/stats.js'),
+  tags: () => import('../operations/tags.js'),
+  tokens: () => import('../operations/tokens.js'),
+  'user-actions': () => import('../operations/user-actions.js'),
+  users: () => import('../operations/users.js'),
+};
+
 /** Loads the module of one operation: all of them take much longer than most commands. */
 async function operationOf(id: OperationId): Promise<Operation> {
   const [, , , name] = routes()[id];
-  const module = (await import(`../operations/${name}.js`)) as Readonly<Record<string, unknown>>;
-  const operations = Object.values(module).filter(Array.isArray).flat() as readonly Operation[];
+  const operations = Object.values((await own(MODULES, name)?.()) ?? {})
+    .filter(Array.isArray)
+    .flat() as readonly Operation[];
   const operation = operations.find((one) => one.id === id);
   if (operation === undefined) throw new Error(`there is no operation ${id}`);
   return operation;

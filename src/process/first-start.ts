@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { inPackage } from '../config/package-files.js';
 import type { Config } from '../config/values.js';
 import type { ManagementDeps } from '../management/audit.js';
 import { createToken } from '../management/tokens.js';
@@ -11,9 +12,7 @@ import type { Store, User } from '../store/store.js';
 const FIRST_KEY_RATE = 600;
 
 /** How the command line is called: in a clone, or where the package is installed. */
-const COMMAND = existsSync(new URL('../../src/setup.mjs', import.meta.url))
-  ? 'npm run cli --'
-  : 'rerank-gateway';
+const COMMAND = existsSync(inPackage('src', 'setup.mjs')) ? 'npm run cli --' : 'rerank-gateway';
 
 /** What a start has to report once the gateway listens. */
 export interface FirstStart {

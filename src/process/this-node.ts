@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { inPackage } from '../config/package-files.js';
 
 /** A gateway process, from its start to its end. */
 export interface ThisNode {
@@ -33,6 +34,6 @@ export function nodeName(machine: string, port: number, pid: number | undefined)
 
 /** The running release, from the manifest beside `src` and `dist`. */
 export function releaseOf(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(inPackage('package.json'), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }

@@ -3,14 +3,14 @@
  * documents, and what 20 open overviews cost the gateway.
  * Numbers depend on the machine: they are printed, and judged by people.
  *
- *   node test/console/measure.mjs [redis://…]
+ *   npm run console:measure -- [redis://…]
  *
  * The address is of a Redis for this alone, which stays filled; without it, the embedded store is measured.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../../dist/config/load-config.js';
-import { openStore } from '../../dist/assembly/open-store.js';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { openStore } from '../../src/assembly/open-store.ts';
 import { measurePlayground } from './measure-playground.mjs';
 import { startConsole, until } from './support.mjs';
 

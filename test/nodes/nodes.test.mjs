@@ -10,10 +10,10 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect, createServer as createNetServer, Socket } from 'node:net';
 import { test } from 'node:test';
 import express from 'express';
-import { freeAtOnce, nodesInside, PLAIN } from '../../dist/http/nodes-inside.js';
-import { createHttpServer } from '../../dist/http/server.js';
-import { writesBelow } from '../../dist/gateway/transport/nodes-inside.js';
-import { Upstream } from '../../dist/gateway/transport/upstream.js';
+import { freeAtOnce, nodesInside, PLAIN } from '../../src/http/nodes-inside.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import { writesBelow } from '../../src/gateway/transport/nodes-inside.ts';
+import { Upstream } from '../../src/gateway/transport/upstream.ts';
 
 const OPTIONS = {
   http2: true,
@@ -143,7 +143,7 @@ test('a call skips interim replies, and its body need not be joined', async () =
   }).listen(0, '127.0.0.1');
   await once(upstream, 'listening');
   const calls = new Upstream({ maxReplyBytes: 1_000_000 });
-  const { JsonFragment } = await import('../../dist/bytes/index.js');
+  const { JsonFragment } = await import('../../src/bytes/index.ts');
   const documents = Buffer.from(JSON.stringify(['one', 'two'.repeat(10_000)]));
   const body = JsonFragment.enclosed('{"documents":', documents, '}');
   let times = 0;

@@ -33,7 +33,7 @@ async function runCommands(name: string, env: Readonly<Record<string, string>>):
   build();
   const built = `${process.execPath} dist`;
   const program = commands(name)
-    .replace('npm run --silent backup --', `${built}/process/backup.js`)
+    .replace('npm run --silent backup --', `${built}/backup.js`)
     .replace('npm run --silent cli --', `${built}/cli.js`);
   await promisify(execFile)('sh', ['-eu', '-c', program], {
     env: { ENV_FILE: '', PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },

@@ -19,7 +19,7 @@ afterAll(async () => {
   await home.remove();
 });
 
-/** The folders of `dist`, and the packages, whose modules a command loads, by what Node itself says. */
+/** The folders of `src`, and the packages, whose modules a command loads, by what Node itself says. */
 async function loadedBy(...args: readonly string[]): Promise<ReadonlySet<string>> {
   const folder = await mkdtemp(join(home.folder, 'loaded-'));
   const env = { ...home.env, NODE_V8_COVERAGE: folder };
@@ -28,8 +28,15 @@ async function loadedBy(...args: readonly string[]): Promise<ReadonlySet<string>
   const { result } = JSON.parse(await readFile(join(folder, name), 'utf8')) as {
     readonly result: readonly { readonly url: string }[];
   };
-  const parts = result.map(({ url }) => /\/(?:dist|node_modules)\/([^/]+)\//.exec(url)?.[1] ?? '');
-  return new Set(parts);
+  const parts = result.map(async ({ url }) => {
+    const packaged = /\/node_modules\/([^/]+)\//.exec(url)?.[1];
+    if (packaged !== undefined) return [packaged];
+    if (!/\/dist\/[^/]+\.js$/.test(url)) return [];
+    // A bundle names each source before its code.
+    const code = await readFile(new URL(url), 'utf8');
+    return [...code.matchAll(/^\/\/ src\/([^/]+)\//gm)].map(([, part = '']) => part);
+  });
+  return new Set((await Promise.all(parts)).flat());
 }
 
 it('a command that goes to a gateway loads nothing of what the gateway does', async () => {
