@@ -15,8 +15,8 @@ export default {
   reporters: ['default', '<rootDir>/test/support/jest/reporter.mjs'],
   // A limit for what never ends. A machine that is busy with other things takes ten times as long as a quiet one.
   testTimeout: 180_000,
-  // Suites of faults wait for half of their time: one more than there are cores.
-  maxWorkers: availableParallelism() + 1,
+  // Suites of faults wait for half of their time: two more than there are cores.
+  maxWorkers: availableParallelism() + 2,
   // A process never lets go of the test files of the suites that it has run: it is replaced before they fill its heap.
   workerIdleMemoryLimit: '1GB',
   // What a failed test left open must not hold the run.

@@ -11,7 +11,17 @@ const MOST_MS = 120_000;
 
 const asked = process.argv.slice(2);
 for (const version of asked.length > 0 ? asked : SUPPORTED) {
-  const command = ['--yes', '--package', `node@${version}`, '--', 'node', '--import', 'tsx', '--test', TESTS];
+  const command = [
+    '--yes',
+    '--package',
+    `node@${version}`,
+    '--',
+    'node',
+    '--import',
+    'tsx',
+    '--test',
+    TESTS,
+  ];
   const { status, stdout, error } = spawnSync('npx', command, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
