@@ -1,5 +1,6 @@
 import type { Channel, TagSwitch } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
+import { withoutKeys } from '../core/secret.js';
 import type { ChannelSnapshot } from '../store/store.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { changesOf } from './changes.js';
@@ -85,7 +86,7 @@ export async function disableTag(
   if (reason !== undefined && reason.length > MAX_REASON_CHARACTERS) {
     throw invalid('reason', `reason may have at most ${MAX_REASON_CHARACTERS} characters.`);
   }
-  const trimmed = reason?.trim();
+  const trimmed = reason === undefined ? undefined : withoutKeys(reason.trim());
   const kept = trimmed === '' ? undefined : trimmed;
   return switchTag(deps, tag, { disabled: true, reason: kept }, actor);
 }

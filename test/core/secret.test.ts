@@ -26,6 +26,9 @@ it.each([
   ['two in a sentence', `no "${KEY}" or (${TOKEN}).`, 'no "sk-a1B2…" or (at-q_R-…).'],
   ['one behind a hyphen', `x-${KEY}`, 'x-sk-a1B2…'],
   ['a token behind an underscore', `key_${TOKEN}`, 'key_at-q_R-…'],
+  ['one behind what is percent-encoded', `?key%3D${KEY}`, '?key%3Dsk-a1B2…'],
+  ['a token behind a letter', `Bearer${TOKEN}`, 'Bearerat-q_R-…'],
+  ['a long name without a hyphen', `format-${'a'.repeat(43)}`, `format-${'a'.repeat(43)}`],
   ['a long name', `look-at-${'what-it-is-'.repeat(5)}`, `look-at-${'what-it-is-'.repeat(5)}`],
   ['one behind a path', `models/${KEY}/x`, 'models/sk-a1B2…/x'],
   ['one behind a line break in JSON', JSON.stringify(`a\n${KEY}`), '"a\\nsk-a1B2…"'],
@@ -39,6 +42,7 @@ it.each<[string, (length: number) => string]>([
   ['beginnings alone', (length) => 'sk-'.repeat(length)],
   ['fifteen signs again and again', (length) => `sk-${'aaaaaaaaaaaaaaa-'.repeat(length)}`],
   ['fourteen signs and a hyphen', (length) => `at-${'-at-aaaaaaaaaaaaaa'.repeat(length)}`],
+  ['tokens behind letters', (length) => 'aat-'.repeat(length)],
   ['keys that are too short', (length) => ' sk-a'.repeat(length)],
 ])('a text of %s takes no longer than its length', (_, textOf) => {
   /** Of the processor, so that it does not matter what else the machine does; the least of some tries. */

@@ -126,6 +126,14 @@ describe('tags', () => {
     });
   });
 
+  it('keep no key that somebody pasted into the reason', async () => {
+    const { deps, store } = management;
+
+    await disableTag(deps, 'eu', `leaked: sk-${'a1B2'.repeat(12)}`, OPERATOR);
+
+    expect((await store.loadChannels()).switches).toMatchObject([{ reason: 'leaked: sk-a1B2…' }]);
+  });
+
   it('are listed with their switch and their channels', async () => {
     const { deps } = management;
     await disableTag(deps, 'us', 'maintenance', OPERATOR);
