@@ -25,6 +25,8 @@ import { counted } from './text.js';
 const CONNECT_TIMEOUT_MS = 3_000;
 /** How often the progress is shown. */
 const SHOW_EVERY_MS = 200;
+/** Takes back the line that a terminal shows. */
+const LINE_AGAIN = '\r\x1b[K';
 
 interface PassphraseOptions {
   readonly passphraseFile?: string;
@@ -41,6 +43,7 @@ const NAMES: Partial<Record<keyof MovedCounts, string>> = {
   tokens: 'key',
   codes: 'code',
   channels: 'channel',
+  stats: 'statistics row',
   usage_log: 'request',
   audit_log: 'audit record',
 };
@@ -75,7 +78,7 @@ Examples:
           let last: MovedCounts = {};
           const onMoved = progress(io, 'exported', (now) => (last = now));
           const given = { passphrase, release: releaseOf(), nowMs: io.now(), onMoved };
-          await save(exportLines(store, given), file);
+          await save(exportLines(store, given), file).finally(() => endProgress(io));
           return last;
         });
         if (file !== '-') show(counts, `Exported ${summary(counts)} to ${file}.`);
@@ -107,7 +110,8 @@ Example:
             crlfDelay: Infinity,
           });
           const onMoved = progress(io, 'imported');
-          return importLines(store, lines, { passphrase, nowMs: io.now(), onMoved });
+          const given = { passphrase, nowMs: io.now(), onMoved };
+          return importLines(store, lines, given).finally(() => endProgress(io));
         });
         const said = before ? 'This export had been imported before' : 'Imported';
         show(counts, `${said}: ${summary(counts)}.`);
@@ -182,8 +186,13 @@ function progress(io: CliIo, what: string, also?: (counts: MovedCounts) => void)
     also?.(counts);
     if (io.ask === undefined || io.now() - shownMs < SHOW_EVERY_MS) return;
     shownMs = io.now();
-    io.writeError(`\r\x1b[K${what} ${summary(counts)}`);
+    io.writeError(`${LINE_AGAIN}${what} ${summary(counts)}`);
   };
+}
+
+/** What comes next begins a line. */
+function endProgress(io: CliIo): void {
+  if (io.ask !== undefined) io.writeError(LINE_AGAIN);
 }
 
 function summary(counts: MovedCounts): string {

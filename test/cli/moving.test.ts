@@ -42,11 +42,15 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function run(args: readonly string[], more: Record<string, string> = {}) {
+async function run(
+  args: readonly string[],
+  more: Record<string, string> = {},
+  ask?: () => Promise<string>,
+) {
   const [out, error]: [string[], string[]] = [[], []];
   const code = await runCli(args, {
     env: { ...env, ...more },
-    ...{ user: 'alice', now: () => T0, ask: undefined, readInput: () => Promise.resolve('') },
+    ...{ user: 'alice', now: () => T0, ask, readInput: () => Promise.resolve('') },
     writeOut: (text) => out.push(text),
     writeError: (text) => error.push(text),
   });
@@ -82,6 +86,19 @@ describe('export and import', () => {
     } finally {
       await store.close();
     }
+  });
+
+  it('take back the line of their progress on a terminal', async () => {
+    const file = join(folder, 'house.ndjson');
+    const terminal = (): Promise<string> => Promise.resolve('');
+
+    const written = await run(['export', file], {}, terminal);
+    const read = await run(['import', file], newHouse(), terminal);
+
+    expect(written.error).toMatch(/exported .*, 0 statistics rows, /);
+    expect(read.error).toMatch(/imported .*, 0 statistics rows, /);
+    const ends = [written, read].map(({ error }) => error.slice(error.lastIndexOf('\r')));
+    expect(ends).toEqual(['\r\x1b[K', '\r\x1b[K']);
   });
 
   it('leave a store alone that a gateway uses, unless they are told to go on', async () => {
