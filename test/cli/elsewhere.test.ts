@@ -62,6 +62,19 @@ const KEY = {
 };
 
 describe('import litellm', () => {
+  it.each([
+    [[1, 2], []],
+    [[2], ['These are 1 of 2 pages of keys: give --keys the files of all pages.']],
+  ])('asks for pages of keys that it was not given: pages %p', (given, toDo) => {
+    const plan = emptyPlan();
+    const pages = given.map((page) => ({ keys: [KEY], current_page: page, total_pages: 2 }));
+
+    addLitellmKeys(plan, pages, T0);
+
+    expect(plan.keys).toHaveLength(given.length);
+    expect(plan.toDo).toEqual(toDo);
+  });
+
   it('makes channels and keys once, and names what it left', async () => {
     const keys = file('keys.json', {
       keys: [KEY],
@@ -141,7 +154,7 @@ describe('import litellm', () => {
 describe('keys of LiteLLM', () => {
   const planned = (key: object): Plan => {
     const plan = emptyPlan();
-    addLitellmKeys(plan, [{ ...KEY, ...key }], T0);
+    addLitellmKeys(plan, [[{ ...KEY, ...key }]], T0);
     return plan;
   };
 

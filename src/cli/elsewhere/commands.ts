@@ -41,7 +41,7 @@ Examples:
       onGateway(io, async (session, command) => {
         const { keys = [], ...options } = command.opts<Options>();
         const plan = planOfLitellm(yamlOf(command.args[0] ?? ''), io.env);
-        for (const file of keys) addLitellmKeys(plan, yamlOf(file), io.now());
+        addLitellmKeys(plan, keys.map(yamlOf), io.now());
         if (plan.keys.length > 0) {
           plan.toDo.push(
             'Keys spend from the balance of their account too: look at it with "users show", and raise it with "users update --quota".',

@@ -11,15 +11,19 @@ const ALL_MODELS = 'all-proxy-models';
 const UNKNOWN_MODELS = ['all-team-models', 'no-default-models'];
 const PERIODS = { day: /^(1d|24h)$/, week: /^(7d|1w)$/, month: /^(30d|31d|1mo)$/ } as const;
 
-/** Adds the keys of `GET /key/list?return_full_object=true`, by their hashes, to a plan. */
-export function addLitellmKeys(plan: Plan, reply: unknown, nowMs: number): void {
-  const keys = Array.isArray(reply) ? (reply as unknown[]) : listIn(fieldsOf(reply), 'keys');
-  const pages = numberIn(fieldsOf(reply), 'total_pages') ?? 1;
-  if (pages > 1) {
-    const page = numberIn(fieldsOf(reply), 'current_page') ?? 1;
-    plan.toDo.push(`The keys are page ${page} of ${pages}: give --keys the files of all pages.`);
+/** Adds the keys of all pages of `GET /key/list?return_full_object=true`, by their hashes, to a plan. */
+export function addLitellmKeys(plan: Plan, replies: readonly unknown[], nowMs: number): void {
+  const pages = new Set(replies.map((reply) => numberIn(fieldsOf(reply), 'current_page') ?? 1));
+  const total = Math.max(...replies.map((of) => numberIn(fieldsOf(of), 'total_pages') ?? 1));
+  if (pages.size < total) {
+    plan.toDo.push(
+      `These are ${pages.size} of ${total} pages of keys: give --keys the files of all pages.`,
+    );
   }
-  for (const key of keys) addKey(plan, fieldsOf(key), nowMs);
+  for (const reply of replies) {
+    const keys = Array.isArray(reply) ? (reply as unknown[]) : listIn(fieldsOf(reply), 'keys');
+    for (const key of keys) addKey(plan, fieldsOf(key), nowMs);
+  }
 }
 
 function addKey(plan: Plan, key: Fields, nowMs: number): void {
