@@ -103,11 +103,19 @@ const PICTURES = [
   ['audit', 'audit', (page) => page.locator('tr.item').first().waitFor(), {}],
   ['account', 'account', titled, {}],
 ];
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+/** How each page is looked at: it is opened once for each language. */
 const VIEWS = [
-  ['light', { colorScheme: 'light' }],
-  ['dark', { colorScheme: 'dark' }],
-  ['chinese', { colorScheme: 'light', locale: 'zh-CN' }],
-  ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
+  [
+    'en-GB',
+    [
+      ['light', 'light', DESK],
+      ['dark', 'dark', DESK],
+      ['phone', 'light', PHONE],
+    ],
+  ],
+  ['zh-CN', [['chinese', 'light', DESK]]],
 ];
 
 /** A console with the data of the pictures. */
@@ -187,12 +195,15 @@ export async function takePictures(console_) {
   const taken = new Map();
   const prepare = stopTime(console_.startedMs);
   for (const [name, path, ready, options] of PICTURES) {
-    for (const [view, look] of VIEWS) {
+    for (const [locale, looks] of VIEWS) {
       const still = { prepare, deviceScaleFactor: SCALE, reducedMotion: 'reduce' };
-      const opened = { ...options, ...look, ...still };
-      const { context, page } = await console_.open(path, opened);
+      const { context, page } = await console_.open(path, { ...options, locale, ...still });
       await ready(page);
-      taken.set(`${name}-${view}`, await stillOf(page));
+      for (const [view, colorScheme, viewport] of looks) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize(viewport);
+        taken.set(`${name}-${view}`, await stillOf(page));
+      }
       await context.close();
     }
   }
