@@ -1,5 +1,6 @@
 import type { CarriedCode } from '../management/carried.js';
 import type { TokenDraft, TokenSecret } from '../management/tokens.js';
+import type { UserDraft } from '../management/users.js';
 import type { OPERATIONS } from '../operations/index.js';
 
 type Table = (typeof OPERATIONS)[number];
@@ -43,6 +44,8 @@ export interface Client {
 
 /** What the operator of the store may take over from another gateway. */
 export interface Carry {
+  /** Makes an account without a password; resolves to its id. */
+  user(draft: Omit<UserDraft, 'password'>): Promise<number>;
   hasToken(keyHash: string): Promise<boolean>;
   token(draft: TokenDraft, secret: TokenSecret): Promise<void>;
   code(code: CarriedCode, batchId: string): Promise<void>;

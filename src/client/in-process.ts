@@ -10,7 +10,7 @@ import { own, present } from '../core/records.js';
 import type { Actor } from '../management/audit.js';
 import { carryCode, carryToken, hasToken } from '../management/carried.js';
 import type { Login } from '../management/sessions.js';
-import { findRoot } from '../management/users.js';
+import { createUser, findRoot } from '../management/users.js';
 import type {
   Alerting,
   KnownChannels,
@@ -82,6 +82,7 @@ export async function clientInProcess(
       return ('data' in reply ? reply.data : reply.text) as ReplyOf<Id>;
     },
     carry: {
+      user: async (draft) => (await createUser(deps, draft, operator)).id,
       hasToken: (keyHash) => hasToken(deps, keyHash),
       token: async (draft, secret) => {
         await carryToken(deps, draft, secret, operator);

@@ -24,6 +24,9 @@ const NOBODY: Recorded = {
   hash: Buffer.alloc(HASH_BYTES),
 };
 
+/** In the place of a hash: no password matches it. */
+export const NO_PASSWORD = '*';
+
 /** The hash to store for a password: scrypt, with its parameters and a random salt. */
 export async function hashPassword(
   password: string,

@@ -16,7 +16,7 @@ import { ADMIN_ROLE, recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } f
 import { checkInteger, checkMembers, checkName, loginName } from './fields.js';
 import { keepLabelsOfUser } from './labels.js';
 import { checkPassword } from './password-rules.js';
-import { hashPassword, newPassword, verifyPassword } from './passwords.js';
+import { hashPassword, newPassword, NO_PASSWORD, verifyPassword } from './passwords.js';
 import { checkBelow } from './rank.js';
 import { changesOf, userShown } from './changes.js';
 import { deletedName } from './user-names.js';
@@ -39,7 +39,8 @@ export type EnsuredRoot =
 /** An account to be created by an admin. */
 export interface UserDraft extends Partial<AccountMembers> {
   readonly username: string;
-  readonly password: string;
+  /** Without one, none opens the account until it is set. */
+  readonly password?: string;
   readonly email?: string | undefined;
   readonly displayName?: string | undefined;
   readonly role?: Role;
@@ -304,14 +305,16 @@ export async function insertUser(
   const email = draft.email === undefined ? undefined : checkEmail(draft.email);
   const members = accountMembersOf(draft);
   checkMembers(ACCOUNT_MEMBERS, members);
-  checkPassword(draft.password, [username, email]);
+  const { password } = draft;
+  if (password !== undefined) checkPassword(password, [username, email]);
   const created = await store.createUser(
     {
       username,
       email,
       displayName:
         draft.displayName === undefined ? username : checkName(draft.displayName, 'display_name'),
-      passwordHash: await hashPassword(draft.password, randomBytes, asker),
+      passwordHash:
+        password === undefined ? NO_PASSWORD : await hashPassword(password, randomBytes, asker),
       role: draft.role ?? USER_ROLE,
       enabled: draft.enabled ?? true,
       quota: checkInteger(draft.quota ?? 0, 0, MAX_QUOTA, 'quota'),

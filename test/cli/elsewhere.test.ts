@@ -9,6 +9,7 @@ import { planOfLitellm } from '../../src/cli/elsewhere/litellm.js';
 import { emptyPlan, type Plan } from '../../src/cli/elsewhere/plan.js';
 import { runCli } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config/load-config.js';
+import { NO_PASSWORD } from '../../src/management/passwords.js';
 import { hashRedemptionCode } from '../../src/management/redeem.js';
 import { openDriver } from '../../src/store/sqlite/driver.js';
 import type { Store } from '../../src/store/store.js';
@@ -260,6 +261,8 @@ describe('import new-api', () => {
       expect(channels[0]?.models).toEqual({ 'rerank-v3.5': 'rerank-v3.5-eu' });
       expect(channels[1]?.credentials.apiKey?.reveal()).toBe('sf-1\nsf-3');
       const carol = await store.findUser('carol', T0);
+      // Hashing passwords that nobody has would take minutes for a thousand accounts.
+      expect(await store.getPasswordHash(carol?.id ?? 0)).toBe(NO_PASSWORD);
       expect(carol).toMatchObject({ quota: 750_000, email: 'carol@example.com', role: 1 });
       expect(await store.findUser('dave', T0)).toMatchObject({ role: 10, enabled: false });
       const key = 'sk-carolcarolcarolcarolcarolcarolcarolcarolcarolcar';

@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { PASSWORD_COST } from '../../src/management/password-cost.js';
 import {
   hashPassword,
+  NO_PASSWORD,
   needsRehash,
   newPassword,
   verifyPassword,
@@ -48,7 +49,7 @@ describe('passwords', () => {
     expect(needsRehash(OLD_HASH)).toBe(true);
   });
 
-  it.each([undefined, '', 'plain', '$2b$10$abcdefghijklmnopqrstuv'])(
+  it.each([undefined, NO_PASSWORD, '', 'plain', '$2b$10$abcdefghijklmnopqrstuv'])(
     'never match where there is no such hash: %s',
     async (hash) => {
       expect(await verifyPassword('\0', hash, OURSELVES)).toBe(false);

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { listPart, type Client } from '../../client/client.js';
 import { GatewayError } from '../../core/errors.js';
+import { present } from '../../core/records.js';
 import { newPassword } from '../../management/passwords.js';
 import { hintOf } from '../../management/redemption-codes.js';
 import { counted } from '../text.js';
-import type { Note, Plan } from './plan.js';
+import type { CarriedUser, Note, Plan } from './plan.js';
 
 const KINDS = ['channels', 'accounts', 'keys', 'codes'] as const;
 type Kind = (typeof KINDS)[number];
@@ -53,16 +54,15 @@ export async function carryOver(
     const write = (): Promise<unknown> => client.call('createChannel', { body });
     await one('channels', body.name, channelNames.has(body.name), write);
   }
+  const { carry } = client;
   const owners = await accounts(client);
   for (const user of plan.users) {
     const name = user.username.toLowerCase();
     await one('accounts', user.username, owners.has(name), async () => {
-      const body = { ...user, password: newPassword(randomBytes) };
-      owners.set(name, (await client.call('createUser', { body })).id);
+      owners.set(name, await (carry?.user(draftOf(user)) ?? accountOver(client, user)));
     });
     if (dryRun && !owners.has(name)) owners.set(name, 0);
   }
-  const { carry } = client;
   const secrets = plan.keys.length + plan.codes.length;
   if (carry === undefined && secrets > 0) {
     const what = `${counted(plan.keys.length, 'key')} and ${counted(plan.codes.length, 'code')}`;
@@ -89,6 +89,17 @@ export async function carryOver(
     await one('codes', code.name, isThere, () => carry.code(code, BATCH));
   }
   return report;
+}
+
+function draftOf({ username, email, display_name: displayName, ...user }: CarriedUser) {
+  const { role, status, quota } = user;
+  return { username, enabled: status === 1, ...present({ email, displayName, role, quota }) };
+}
+
+/** The API makes no account without a password, and a gateway takes a quarter of a second to hash one. */
+async function accountOver(client: Client, user: CarriedUser): Promise<number> {
+  const body = { ...user, password: newPassword(randomBytes) };
+  return (await client.call('createUser', { body })).id;
 }
 
 async function accounts(client: Client): Promise<Map<string, number>> {
