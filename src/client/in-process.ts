@@ -33,6 +33,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 
 /** Examples belong to an account: at the command line, to root's. */
 const OF_AN_ACCOUNT = 'playground';
+/** Only operations with one of these see the account of whoever calls. */
+const SEES_CALLER: readonly string[] = ['login', 'visitor'];
 
 /**
  * The operations on the store that the settings name, whether or not a gateway runs on it. Whoever sits here may do everything;
@@ -50,6 +52,9 @@ export async function clientInProcess(
   const deps = operationDeps(sources, config, store, now, (_, work) => void pending.push(work()));
   const operator: Actor = { id: undefined, name: `cli:${user}`, role: 100, address: undefined };
 
+  /** A change forgets it. Redis finds it by reading every account, and a list asks for many pages and names. */
+  let root: ReturnType<typeof findRoot> | undefined;
+
   const place =
     config.store.redisUrl === undefined
       ? storeFile(config.store.dataDir)
@@ -59,15 +64,16 @@ export async function clientInProcess(
     isOperator: true,
     async call<Id extends OperationId>(id: Id, input: InputOf<Id> = {}): Promise<ReplyOf<Id>> {
       const operation = await operationOf(id);
-      const root = await findRoot(deps);
-      if (root === undefined && id === 'getSelf') {
+      if (SEES_CALLER.includes(operation.access)) root ??= findRoot(deps);
+      const caller = await root;
+      if (caller === undefined && id === 'getSelf') {
         throw new GatewayError(
           'not_found',
           `There are no accounts yet in ${place}. Start the gateway once: it creates root.`,
         );
       }
       const actor =
-        operation.area === OF_AN_ACCOUNT ? { ...operator, id: root?.id ?? 0 } : operator;
+        operation.area === OF_AN_ACCOUNT ? { ...operator, id: caller?.id ?? 0 } : operator;
       const prepared = operation.prepare({
         // As in a URL, what is undefined is not there.
         ...{ deps, params: input.params ?? {}, query: present(input.query ?? {}) },
@@ -75,9 +81,10 @@ export async function clientInProcess(
         ...{ address: '', block: '', agent: '', cookies: '', secure: false },
         ...{ requestId: randomUUID(), refusal: undefined },
         // Operations about one's own account are about root's; the operator of the store has none.
-        ...({ actor, login: { user: root } } as unknown as WhoeverCalls),
+        ...({ actor, login: { user: caller } } as unknown as WhoeverCalls),
       });
       const reply = await prepared.run();
+      if (operation.method !== 'GET') root = undefined;
       // The operation has given it this type; commands ask for no files.
       return ('data' in reply ? reply.data : reply.text) as ReplyOf<Id>;
     },
