@@ -2,7 +2,9 @@ import Joi from 'joi';
 import { widestRoom, type Room } from '../core/eligibility.js';
 import { listCallableModels, type CallableModel } from '../management/models.js';
 import { listPriceChanges } from '../management/price-changes.js';
+import { getToken } from '../management/tokens.js';
 import { COUNT } from '../shapes/counts.js';
+import { ID } from '../shapes/lists.js';
 import {
   PRICE,
   PRICE_CHANGE,
@@ -13,7 +15,7 @@ import {
 } from '../shapes/price.js';
 import { SPAN, spanOf } from './span.js';
 import { defineOperation } from './operation.js';
-import { arrayOf, nullable, shape, wireOf, type Of } from '../shapes/shape.js';
+import { arrayOf, nullable, partial, shape, wireOf, type Of } from '../shapes/shape.js';
 
 const MOST = nullable(COUNT);
 /** What a request may be; null: no limit is known. */
@@ -45,11 +47,16 @@ const listOwn = defineOperation({
   description:
     'A key may be limited to some of them. A model without a live channel answers 503 until it has one.',
   access: 'login',
+  query: shape(
+    partial({ token_id: ID.description('A key: only channels that it is bound to count.') }),
+  ),
   reply: arrayOf(OWN_MODEL),
-  async handler({ deps }) {
+  errors: ['not_found'],
+  async handler({ deps, query: { token_id: id }, actor }) {
     const { prices, aliases, channels } = deps.gateway;
+    const tags = id === undefined ? [] : (await getToken(deps, id, actor)).policy.tags;
     const { plans } = channels.current;
-    return (await listCallableModels(deps, prices, aliases)).map((model) => {
+    return (await listCallableModels(deps, prices, aliases, tags)).map((model) => {
       const live = (plans.get(model.model)?.offers ?? []).filter(({ route }) => route.live);
       return modelWire(model, widestRoom(live.map(({ room }) => room)));
     });

@@ -36,7 +36,7 @@ const KEYS: readonly (readonly [name: string, key: NamesModels, byDefault: strin
 ];
 
 function limitedTo(...models: string[]): NamesModels {
-  return { model_limits_enabled: true, model_limits: models, default_model: null };
+  return { ...ANY_KEY, model_limits_enabled: true, model_limits: models };
 }
 
 describe('the code that is shown with a key', () => {
@@ -60,6 +60,16 @@ describe('the code that is shown with a key', () => {
   });
 
   afterAll(() => Promise.all(Array.from(gateways.values(), (gateway) => gateway.close())));
+
+  it('names a model that is served for a key that is bound to tags', () => {
+    const bound = { ...ANY_KEY, tags: ['blue'] };
+
+    expect(bodyFor(bound, 'local', ['local', 'other'])).not.toHaveProperty('model');
+    expect(bodyFor(bound, 'local', ['other'])).toMatchObject({ model: 'other' });
+    expect(bodyFor({ ...bound, default_model: 'other' }, 'local', ['other'])).not.toHaveProperty(
+      'model',
+    );
+  });
 
   describe.each(KEYS)('%s', (_, known, byDefault) => {
     const { model_limits: models, model_limits_enabled: limited, default_model: own } = known;

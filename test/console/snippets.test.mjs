@@ -6,8 +6,16 @@ import { PROGRAMS, startConsole } from './support.mjs';
 let console_;
 
 before(async () => {
-  // Without a default model, each request must name one.
-  console_ = await startConsole({ gateway: {} });
+  const inside = { provider: 'local' };
+  const [local, other] = ['local', 'rerank-2.5'].map((name) => ({ [name]: 'local/lexical' }));
+  console_ = await startConsole({
+    // Without a default model, each request must name one.
+    gateway: {},
+    channels: [
+      { ...inside, name: 'inside', models: { ...local, ...other } },
+      { ...inside, name: 'of a tag', tag: 'blue', models: other },
+    ],
+  });
 });
 
 after(() => console_?.stop());
@@ -36,8 +44,9 @@ test('the code that is shown with a key ranks with it, also where nothing is the
   const narrow = await console_.makeKey(context, {
     ...{ name: 'narrow', model_limits_enabled: true, model_limits: ['gone', 'rerank-2.5'] },
   });
+  const bound = await console_.makeKey(context, { name: 'bound', tags: ['blue'] });
   const { items } = await console_.api(context, 'GET', '/api/token');
-  for (const [name, key] of Object.entries({ free, narrow })) {
+  for (const [name, key] of Object.entries({ free, narrow, bound })) {
     const { id } = items.find((item) => item.name === name);
     await page.goto(`${console_.url}/console/keys?open=${id}`);
     await assertAllRank(page.getByRole('dialog'), key, name);

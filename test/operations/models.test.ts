@@ -10,6 +10,7 @@ beforeAll(async () => {
     prices: { models: { local: { per_request: 10 }, off: { per_million_tokens: 25_000 } } },
     channels: [
       { name: 'a', provider: 'local', models: ['local', 'unpriced'] },
+      { name: 'tagged', provider: 'local', models: ['unpriced'], tag: 'blue' },
       { name: 'secret name', provider: 'local', models: ['off'], enabled: false },
       { name: 'b', provider: 'voyage', models: ['shared'], api_key: 'the-key-of-b' },
       { name: 'c', provider: 'cohere', models: ['shared', 'rerank-v3.5'], api_key: 'the-key-of-c' },
@@ -19,6 +20,24 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 describe('the models that callers may name', () => {
+  it('are live for a key if a channel that it is bound to serves them', async () => {
+    const [{ token, user }, stranger] = [
+      await createAccount(gateway.store),
+      await createAccount(gateway.store),
+    ];
+    const { id } = await gateway.createKey({ userId: user.id, policy: { tags: ['blue'] } });
+    const models = (who: string) =>
+      callApi<readonly { id: string; live: boolean }[]>(
+        ...([gateway.url, 'GET', `/api/model?token_id=${id}`, { token: who }] as const),
+      );
+
+    const { body } = await models(token);
+    const { status } = await models(stranger.token);
+
+    expect(body.data.filter(({ live }) => live).map((model) => model.id)).toEqual(['unpriced']);
+    expect(status).toBe(404);
+  });
+
   it('are shown to everybody who is logged in, with prices and other names, and without channels', async () => {
     const { token } = await createAccount(gateway.store);
 

@@ -25,11 +25,13 @@ export interface NamesModels {
   readonly model_limits_enabled: boolean;
   readonly model_limits: readonly string[];
   readonly default_model: string | null;
+  /** It is served by channels with one of these alone, if there are any. */
+  readonly tags: readonly string[];
 }
 
 /** What holds for a key without limits. */
 export const ANY_KEY: NamesModels = {
-  ...{ model_limits_enabled: false, model_limits: [], default_model: null },
+  ...{ model_limits_enabled: false, model_limits: [], default_model: null, tags: [] },
 };
 
 /** Whether requests with a key must name a model: the gateway has none for them, or one that is not for this key. */
@@ -41,13 +43,15 @@ export function needsModel(
   return taken === null || (limited && !models.includes(taken));
 }
 
-/** The example for a key; if it must name a model, one of `live` that the key may name. */
+/** The example for a key; if it must name a model, one of `live` that the key may name. `live` are those that are served for this key. */
 export function bodyFor(
   key: NamesModels,
   gatewayDefault: string | null,
   live: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  if (!needsModel(key, gatewayDefault)) return EXAMPLE_BODY;
+  const isServed =
+    key.tags.length === 0 || live.includes(key.default_model ?? gatewayDefault ?? '');
+  if (isServed && !needsModel(key, gatewayDefault)) return EXAMPLE_BODY;
   const allowed = key.model_limits_enabled ? key.model_limits : live;
   const model = allowed.find((name) => live.includes(name)) ?? allowed[0];
   return model === undefined ? EXAMPLE_BODY : { model, ...EXAMPLE_BODY };

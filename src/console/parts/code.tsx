@@ -49,14 +49,15 @@ export function KeyCode({
   of: key = ANY_KEY,
   apiKey,
 }: {
-  readonly of?: NamesModels;
+  readonly of?: NamesModels & { readonly id?: number };
   readonly apiKey?: string;
 }) {
   const byDefault = about.get()?.default_model ?? null;
+  const isBound = key.tags.length > 0;
   const { data: models = [] } = useRead(
     'listOwnModels',
-    {},
-    { enabled: needsModel(key, byDefault) },
+    isBound && key.id !== undefined ? { query: { token_id: key.id } } : {},
+    { enabled: isBound || needsModel(key, byDefault) },
   );
   const live = models.filter((model) => model.live).map(({ id }) => id);
   return <RequestCode body={bodyFor(key, byDefault, live)} apiKey={apiKey} />;
