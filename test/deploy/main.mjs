@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { aptInstall } from '../support/apt.mjs';
+import { pythonWith } from '../support/python.mjs';
 
 const FOLDER = dirname(fileURLToPath(import.meta.url));
 const ROOT = dirname(dirname(FOLDER));
@@ -56,12 +57,8 @@ function checkSettings(file) {
 
 function checkManifests() {
   const venv = join(ROOT, 'node_modules', '.venv-deploy');
-  const python = join(venv, 'bin', 'python');
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-  if (
-    !run('python3', ['-m', 'venv', venv]) ||
-    !run(python, [...pip, '-r', join(FOLDER, 'requirements.txt')])
-  ) {
+  const python = pythonWith(venv, join(FOLDER, 'requirements.txt'));
+  if (python === undefined) {
     skip('The Helm chart', 'Python 3 with venv, or its packages, cannot be had here');
     return;
   }
