@@ -6,7 +6,11 @@ import type { Keys } from './keys.js';
 import { run, SCRIPTS } from './scripts.js';
 
 /** How many buckets are requested at once. */
-const CHUNK = 64;
+const CHUNK = 16;
+/** How many rows are visited before others get their turn: some milliseconds. */
+const AT_ONCE = 1_000;
+
+const nextTurn = (): Promise<void> => new Promise((turn) => void setImmediate(turn));
 
 export function openStats(connection: Connection, keys: Keys): StatsStore {
   const { client, answer } = connection;
@@ -60,6 +64,7 @@ export function openStats(connection: Connection, keys: Keys): StatsStore {
       const { rollup, fromMs, toMs } = query;
       const isOwned = rollup.startsWith('spend');
       const starts = bucketsIn(rollup, fromMs, toMs);
+      let visited = 0;
       for (let at = 0; at < starts.length; at += CHUNK) {
         const found: StatsRow[][] = await Promise.all(
           starts.slice(at, at + CHUNK).map(async (atMs) => {
@@ -71,7 +76,11 @@ export function openStats(connection: Connection, keys: Keys): StatsStore {
             return rows;
           }),
         );
-        for (const rows of found) for (const row of rows) visit(row);
+        for (const row of found.flat()) {
+          visit(row);
+          visited += 1;
+          if (visited % AT_ONCE === 0) await nextTurn();
+        }
       }
     },
 

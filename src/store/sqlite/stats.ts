@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ROLLUPS } from '../../core/rollups.js';
+import { bucketsIn } from '../../core/rollups.js';
 import { addTally, readTally, writeTally } from '../../core/tally.js';
 import type { StatsAddition, StatsStore } from '../store.js';
 import type { Database } from './database.js';
@@ -12,8 +12,8 @@ interface Row {
   readonly tally: string;
 }
 
-/** How many buckets are read before others get their turn. */
-const CHUNK = 32;
+/** How many rows are read before others get their turn: some milliseconds. */
+const AT_ONCE = 1_000;
 
 export function openStats(database: Database): StatsStore {
   const isNew = openWriters(database);
@@ -30,9 +30,11 @@ export function openStats(database: Database): StatsStore {
     `INSERT OR REPLACE INTO stats (rollup, at_ms, owner, row, tally, expires_at_ms) VALUES (?, ?, ?, ?, ?, ?)`,
   );
   const removeOld = database.prepare<never>('DELETE FROM stats WHERE expires_at_ms <= ?');
-  const between = 'SELECT * FROM stats WHERE rollup = ? AND at_ms >= ? AND at_ms < ?';
-  const ofAll = database.prepare<Row>(between);
-  const ofOne = database.prepare<Row>(`${between} AND owner = ?`);
+  const ofAll = database.prepare<Row>(
+    `SELECT * FROM stats WHERE rollup = ? AND (at_ms, owner, row) > (?, ?, ?) AND at_ms <= ?
+     ORDER BY at_ms, owner, row LIMIT ${AT_ONCE}`,
+  );
+  const ofOne = database.prepare<Row>(`SELECT * FROM stats WHERE ${place}`);
 
   function add(
     { rollup, atMs, owner, key, otherKey, expiresMs, tally }: StatsAddition,
@@ -49,6 +51,32 @@ export function openStats(database: Database): StatsStore {
     put.run(rollup, atMs, owner, row, writeTally(sum), expiresMs);
   }
 
+  async function* partsOfAll(rollup: string, fromMs: number, toMs: number) {
+    let last: Omit<Row, 'tally'> | undefined = { at_ms: fromMs, owner: -1, row: '' };
+    while (last !== undefined) {
+      const { at_ms: at, owner, row }: typeof last = last;
+      const rows: readonly Row[] = await database.read(() =>
+        ofAll.all(rollup, at, owner, row, toMs),
+      );
+      yield rows;
+      last = rows.length < AT_ONCE ? undefined : rows.at(-1);
+    }
+  }
+
+  /** Bucket by bucket: in the order of time, the rows of one owner are far apart. */
+  async function* partsOfOne(rollup: string, owner: number, starts: readonly number[]) {
+    for (let at = 0; at < starts.length;) {
+      yield await database.read(() => {
+        const rows: Row[] = [];
+        for (const end = at + AT_ONCE; at < Math.min(end, starts.length); at += 1) {
+          if (rows.length >= AT_ONCE) break;
+          rows.push(...ofOne.all(rollup, starts[at] ?? 0, owner));
+        }
+        return rows;
+      });
+    }
+  }
+
   return {
     addStats: ({ writer, serial, nowMs, maxRows, additions }) =>
       database.write(() => {
@@ -59,14 +87,11 @@ export function openStats(database: Database): StatsStore {
       }),
 
     async readStats({ rollup, owner, fromMs, toMs }, visit) {
-      const stepMs = CHUNK * ROLLUPS[rollup].stepMs;
-      for (let chunkMs = fromMs; chunkMs <= toMs; chunkMs += stepMs) {
-        const endMs = Math.min(chunkMs + stepMs, toMs + 1);
-        const rows = await database.read(() =>
-          owner === undefined
-            ? ofAll.all(rollup, chunkMs, endMs)
-            : ofOne.all(rollup, chunkMs, endMs, owner),
-        );
+      const parts =
+        owner === undefined
+          ? partsOfAll(rollup, fromMs, toMs)
+          : partsOfOne(rollup, owner, bucketsIn(rollup, fromMs, toMs));
+      for await (const rows of parts) {
         for (const { at_ms: atMs, owner: of, row, tally } of rows) {
           visit({ atMs, owner: of, key: row, tally: readTally(tally) });
         }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ROLLUPS } from '../../../src/core/rollups.js';
+import { present } from '../../../src/core/records.js';
 import { count, newTally, writeTally } from '../../../src/core/tally.js';
 import type { StatsAddition, StatsQuery, Store } from '../../../src/store/store.js';
 import { freshStore, T0, type OpenHarness } from './harness.js';
@@ -66,6 +67,36 @@ export function describeStats(open: OpenHarness): void {
       expect(await rowsOf(second, { ...query, toMs: START })).toHaveLength(2);
       expect(await second.statsSince()).toBe(T0);
     });
+
+    test.each([undefined, 7])(
+      'leave others their turn while many are read, of %p',
+      async (owner) => {
+        const additions = Array.from({ length: 30 * 90 }, (_, row) =>
+          addition({
+            ...{ rollup: 'spend_hour', owner: 7, key: `[${row},"m"]` },
+            ...{ atMs: START + (row % 3) * HOUR, expiresMs: T0 + 100 * HOUR },
+          }),
+        );
+        await add(given.store, additions, { maxRows: 5_000 });
+        let [turn, timer] = [0, setImmediate(() => undefined)];
+        const nextTurn = (): void => {
+          turn += 1;
+          timer = setImmediate(nextTurn);
+        };
+        nextTurn();
+        const inTurn = new Map<number, number>();
+
+        const query = { rollup: 'spend_hour', fromMs: START, toMs: START + 2 * HOUR } as const;
+        await given.store.readStats({ ...query, ...present({ owner }) }, () =>
+          inTurn.set(turn, (inTurn.get(turn) ?? 0) + 1),
+        );
+        clearImmediate(timer);
+
+        const visited = [...inTurn.values()];
+        expect(visited.reduce((sum, rows) => sum + rows)).toBe(additions.length);
+        expect(Math.max(...visited)).toBeLessThan(2_000);
+      },
+    );
 
     test('count a batch once that is added again', async () => {
       await add(given.store, [addition({})], { writer: 'w', serial: 7 });
