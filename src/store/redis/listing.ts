@@ -8,7 +8,8 @@ export interface Listing<T> {
   readonly read: (members: readonly string[]) => Promise<readonly T[]>;
 }
 
-const CHUNK = 500;
+/** How many are read at once: a script for each account of them, which others wait for. */
+const CHUNK = 100;
 
 /** Newest first unless `compare` orders otherwise. Without a filter and an order, reads only the page; else everything, in parts. */
 export async function pageOf<T>(

@@ -8,7 +8,7 @@ import { run, SCRIPTS } from './scripts.js';
 /** How many buckets are requested at once. */
 const CHUNK = 16;
 /** How many rows are visited before others get their turn: some milliseconds. */
-const AT_ONCE = 1_000;
+const AT_ONCE = 250;
 
 const nextTurn = (): Promise<void> => new Promise((turn) => void setImmediate(turn));
 
