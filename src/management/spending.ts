@@ -1,6 +1,6 @@
 import { bucketOf, bucketsIn, ROLLUPS, stepOf, SURE_HOURS_MS } from '../core/rollups.js';
 import { addTally, newTally } from '../core/tally.js';
-import type { StatsQuery, StatsRow, Store } from '../store/store.js';
+import type { StatsQuery, StatsRow } from '../store/store.js';
 import type { Span, StatsDeps } from './stats.js';
 
 export interface SpendingQuery extends Span {
@@ -16,18 +16,17 @@ export interface SpendingQuery extends Span {
 
 const { stepMs: HOUR_MS } = ROLLUPS.spend_hour;
 const { stepMs: DAY_MS } = ROLLUPS.spend_day;
-/** Until then, a day still changes while it is read. */
-const SETTLED_AFTER_MS = 2 * 60_000;
 
 /**
  * Visits all that was spent in a span, each with the edge that begins its part. UTC days without an edge are read as days,
  * the others bucket by bucket. Resolves to the span that was read.
  */
 export async function readSpending(
-  { store, now }: Pick<StatsDeps, 'store' | 'now'>,
+  deps: StatsDeps,
   { owner, edges, byHour, together, ...asked }: SpendingQuery,
   visit: (row: StatsRow, edgeMs: number) => void,
 ): Promise<Span> {
+  const { store } = deps;
   let fromMs = bucketOf('spend_hour', asked.fromMs);
   let toMs = bucketEnd(Math.max(asked.fromMs, asked.toMs - 1));
   const of = owner === undefined ? {} : { owner };
@@ -39,10 +38,11 @@ export async function readSpending(
     await store.readStats({ rollup: 'spend_hour', fromMs, toMs: toMs - 1, ...of }, add);
     return { fromMs, toMs };
   }
-  for (const part of partsOf(fromMs, toMs, edges)) {
+  const totalsFromMs = together && owner === undefined ? await totalsFrom(deps) : Infinity;
+  for (const part of partsOf(fromMs, toMs, edges, totalsFromMs)) {
     const rows = { ...part, ...of };
-    const isSplit = part.rollup !== 'spend_day';
-    const rollup = isSplit ? await finestOf(store, rows, now(), together) : part.rollup;
+    const isSplit = part.rollup === 'spend_hour';
+    const rollup = isSplit ? await finestOf(deps, rows) : part.rollup;
     const noonMs = part.fromMs + DAY_MS / 2;
     const isWhole = isSplit && rollup === 'spend_day';
     await store.readStats({ ...rows, rollup }, (row) => add(row, isWhole ? noonMs : row.atMs));
@@ -54,11 +54,19 @@ export async function readSpending(
 }
 
 interface Part extends Span {
-  readonly rollup: 'spend_hour' | 'spend_day';
+  readonly rollup: 'total_hour' | 'spend_hour' | 'spend_day';
 }
 
-/** Which buckets to read, in the order of time: UTC days in a row that have no edge within them, and each of the others. */
-function partsOf(fromMs: number, toMs: number, edges: readonly number[]): Part[] {
+/**
+ * Which buckets to read, in the order of time: UTC days in a row that are read alike, and each of those that have an edge
+ * within them and no totals.
+ */
+function partsOf(
+  fromMs: number,
+  toMs: number,
+  edges: readonly number[],
+  totalsFromMs: number,
+): Part[] {
   const split = new Set(
     [fromMs, toMs, ...edges.slice(1)]
       .filter((atMs) => stepOf('spend_day', atMs) !== atMs)
@@ -66,37 +74,56 @@ function partsOf(fromMs: number, toMs: number, edges: readonly number[]): Part[]
   );
   const parts: Part[] = [];
   for (let dayMs = stepOf('spend_day', fromMs); dayMs < toMs; dayMs += DAY_MS) {
-    const endMs = dayMs + DAY_MS - 1;
+    const isSplit = split.has(dayMs) && dayMs < totalsFromMs;
+    const rollup = dayMs >= totalsFromMs ? 'total_hour' : isSplit ? 'spend_hour' : 'spend_day';
+    const part = { rollup, fromMs: dayMs, toMs: dayMs + DAY_MS - 1 } as const;
     const last = parts.at(-1);
-    if (split.has(dayMs)) parts.push({ rollup: 'spend_hour', fromMs: dayMs, toMs: endMs });
-    else if (last?.rollup === 'spend_day') parts[parts.length - 1] = { ...last, toMs: endMs };
-    else parts.push({ rollup: 'spend_day', fromMs: dayMs, toMs: endMs });
+    if (isSplit || last?.rollup !== rollup) parts.push(part);
+    else parts[parts.length - 1] = { ...last, toMs: part.toMs };
   }
   return parts;
 }
 
+/** Of days that begin earlier, some hours may be gone. */
+function hoursFrom({ now, statsDays }: StatsDeps, keepMs: number): number {
+  return now() - Math.min(keepMs, statsDays * DAY_MS);
+}
+
 /**
- * The roll-up that has all of a UTC day in the smallest parts; of those that suffice, the one with the fewest rows. Earlier
- * releases kept hours for a shorter time, and no totals: what may lack something must add up to the day.
+ * The first UTC day from which on the totals of hours have all that was spent. A release that keeps them goes on to do so: they
+ * are complete if the oldest day is.
  */
+async function totalsFrom(deps: StatsDeps): Promise<number> {
+  const sinceMs = await deps.store.statsSince();
+  if (sinceMs === undefined) return Infinity;
+  const keptMs = hoursFrom(deps, ROLLUPS.total_hour.keepMs) + DAY_MS - 1;
+  const fromMs = stepOf('spend_day', Math.max(sinceMs, keptMs));
+  const day = { fromMs, toMs: fromMs + DAY_MS - 1 };
+  const [totals, whole] = await Promise.all([
+    sumOf(deps, { ...day, rollup: 'total_hour' }),
+    sumOf(deps, { ...day, rollup: 'spend_day' }),
+  ]);
+  return totals === whole ? fromMs : Infinity;
+}
+
+/** The roll-up that has all of a UTC day in the smallest parts: hours that may lack something must add up to the day. */
 async function finestOf(
-  store: Store,
+  deps: StatsDeps,
   day: Omit<StatsQuery, 'rollup'>,
-  nowMs: number,
-  together: boolean,
-): Promise<'total_hour' | 'spend_hour' | 'spend_day'> {
-  const sumOf = async (rollup: 'total_hour' | 'spend_hour' | 'spend_day'): Promise<string> => {
-    const sum = newTally();
-    await store.readStats({ ...day, rollup }, ({ tally }) => addTally(sum, tally));
-    return JSON.stringify(sum.sums);
-  };
-  const isOver = nowMs - day.toMs > SETTLED_AFTER_MS;
-  const isSure = nowMs - day.fromMs <= SURE_HOURS_MS;
-  const mayBeTotal = together && day.owner === undefined && isOver;
-  if (isSure && !mayBeTotal) return 'spend_hour';
-  const whole = await sumOf('spend_day');
-  if (mayBeTotal && (await sumOf('total_hour')) === whole) return 'total_hour';
-  return isSure || (await sumOf('spend_hour')) === whole ? 'spend_hour' : 'spend_day';
+): Promise<'spend_hour' | 'spend_day'> {
+  if (day.fromMs >= hoursFrom(deps, SURE_HOURS_MS)) return 'spend_hour';
+  const [whole, hours] = await Promise.all([
+    sumOf(deps, { ...day, rollup: 'spend_day' }),
+    sumOf(deps, { ...day, rollup: 'spend_hour' }),
+  ]);
+  return hours === whole ? 'spend_hour' : 'spend_day';
+}
+
+/** All sums over some rows, as text that can be compared. */
+async function sumOf({ store }: StatsDeps, query: StatsQuery): Promise<string> {
+  const sum = newTally();
+  await store.readStats(query, ({ tally }) => addTally(sum, tally));
+  return JSON.stringify(sum.sums);
 }
 
 /** Where the bucket of a moment ends. */

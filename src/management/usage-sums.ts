@@ -10,8 +10,9 @@ type UsageSumsQuery = Parameters<Store['usageStats']>[0];
 const SPEND_MEMBERS = ['tokenId', 'model', 'channelId', 'provider', 'tag'] as const;
 
 /**
- * Sums over the admitted requests that match. Whole hours come from the roll-ups of spending, which reach further back than the
- * log; what these cannot tell apart, and the rest of the first and the last hour, is added up from the entries of the log.
+ * Sums over the admitted requests that match. Of all requests, or of those of one account or key, whole hours come from the roll-ups
+ * of spending, which reach further back than the log. What these do not tell apart, and the rest of the first and the last hour,
+ * is added up from the entries of the log.
  */
 export async function sumUsage(deps: StatsDeps, query: UsageSumsQuery): Promise<UsageStats> {
   const { store } = deps;
@@ -51,13 +52,16 @@ async function sumOfHours(
   hours: Span,
 ): Promise<UsageStats | undefined> {
   const wanted = SPEND_MEMBERS.filter((name) => query[name] !== undefined);
+  const owner = query.userId ?? (await ownerOf(deps, query));
+  // The rows of all accounts may be more than the entries of the log.
+  if (owner === undefined && wanted.length > 0) return undefined;
   const others = otherSpendKey();
   const sum = newTally();
   let isTold = true;
   const read = await readSpending(
     deps,
     {
-      ...{ ...hours, owner: query.userId, edges: [hours.fromMs], byHour: false },
+      ...{ ...hours, owner, edges: [hours.fromMs], byHour: false },
       together: wanted.length === 0,
     },
     ({ key, tally }) => {
@@ -71,4 +75,12 @@ async function sumOfHours(
   );
   const isExact = read.fromMs === hours.fromMs && read.toMs === hours.toMs;
   return isExact && isTold ? usageSums((name) => sum.sums[name]) : undefined;
+}
+
+/** The account of the key that is asked for, if that is still there. */
+async function ownerOf(
+  { store, now }: StatsDeps,
+  { tokenId }: UsageSumsQuery,
+): Promise<number | undefined> {
+  return tokenId === undefined ? undefined : (await store.getToken(tokenId, now()))?.userId;
 }
