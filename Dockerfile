@@ -13,7 +13,7 @@ FROM install AS build
 RUN --mount=type=cache,target=/var/cache/npm npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src ./src
-RUN node src/setup.mjs --build && find dist -name '*.map' -delete && chmod +x dist/cli.js
+RUN node src/setup.mjs --build && find dist -name '*.map' -delete
 
 FROM install AS packages
 RUN --mount=type=cache,target=/var/cache/npm \

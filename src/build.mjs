@@ -32,14 +32,14 @@ const { outputFiles } = await esbuild.build({
   logLevel: 'warning',
 });
 
-// Whoever starts meanwhile finds one build or the other: what programs need is there before them, and goes after them.
+// Whoever starts meanwhile finds what its program needs at the start: that is there before the program is replaced.
 fs.mkdirSync(target, { recursive: true });
 for (const name of BESIDE) {
   fs.cpSync(path.join(source, name), path.join(target, path.basename(name)), { recursive: true });
 }
 const isProgram = ({ path: file }) => !/-[A-Z0-9]{8}\.js/.test(file);
 for (const { path: file, contents } of outputFiles.sort((a, b) => isProgram(a) - isProgram(b))) {
-  fs.writeFileSync(`${file}.new`, contents);
+  fs.writeFileSync(`${file}.new`, contents, { mode: isProgram({ path: file }) ? 0o755 : 0o644 });
   fs.renameSync(`${file}.new`, file);
 }
 const kept = [...outputFiles.map(({ path: file }) => file), ...BESIDE, 'console'].map((file) =>

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -59,6 +60,7 @@ it('bundles each program, with what it reads and what it loads later', () => {
   expect(run('dist/main.js')).toBe('a program,return 1,what it needs later\n');
   expect(run('dist/cli.js')).toBe('a program\n');
   expect(run('dist/backup.js')).toBe('a backup\n');
+  expect(statSync(join(root, 'dist/cli.js')).mode & 0o111).toBe(0o111);
 });
 
 it('leaves nothing of an earlier build, and the console as it is', () => {

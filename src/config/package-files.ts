@@ -9,5 +9,8 @@ export function inPackage(...names: readonly string[]): string {
 const ROOT = rootAbove(import.meta.dirname);
 
 function rootAbove(folder: string): string {
-  return existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder));
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const above = dirname(folder);
+  if (above === folder) throw new Error(`There is no package.json above ${import.meta.dirname}.`);
+  return rootAbove(above);
 }

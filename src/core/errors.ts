@@ -78,17 +78,20 @@ export class GatewayError extends Error {
     this.headers = details.headers;
     this.beside = details.beside;
   }
+}
 
-  /** The same failure, with such members beside its message. */
-  with(beside: Readonly<Record<string, unknown>>): GatewayError {
-    const { param, retryAfterMs, status, headers } = this;
-    return new GatewayError(this.code, this.message, {
-      ...(param === undefined ? {} : { param }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(headers === undefined ? {} : { headers }),
-      ...{ status, beside, cause: this },
-    });
-  }
+/** The same failure, with such members beside its message. */
+export function withBeside(
+  failure: GatewayError,
+  beside: Readonly<Record<string, unknown>>,
+): GatewayError {
+  const { code, message, param, retryAfterMs, status, headers } = failure;
+  return new GatewayError(code, message, {
+    ...(param === undefined ? {} : { param }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(headers === undefined ? {} : { headers }),
+    ...{ status, beside, cause: failure },
+  });
 }
 
 /** The `code` of a system error (`EEXIST`, `ERR_…`); `undefined` for anything else that was thrown. */

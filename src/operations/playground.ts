@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { documentsOf } from '../bytes/index.js';
-import { asGatewayError, GatewayError } from '../core/errors.js';
+import { asGatewayError, GatewayError, withBeside } from '../core/errors.js';
 import { present } from '../core/records.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { OPEN_POLICY } from '../core/token.js';
@@ -186,7 +186,7 @@ async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promis
     });
   } catch (error) {
     failure = asGatewayError(error);
-    throw failure.with({ attempts: attemptsOf(deps, trace, isAdmin) });
+    throw withBeside(failure, { attempts: attemptsOf(deps, trace, isAdmin) });
   } finally {
     scope.release();
     const event = await requestEvent(trace, {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, withBeside } from '../core/errors.js';
 
 /**
  * A change that may name the revision that it was made from. If somebody else was faster, the refusal has beside its message
@@ -9,6 +9,6 @@ export async function orPresent<T>(change: Promise<T>, read: () => Promise<objec
     return await change;
   } catch (error) {
     if (!(error instanceof GatewayError) || error.param !== 'if_revision') throw error;
-    throw error.with({ data: await read() });
+    throw withBeside(error, { data: await read() });
   }
 }
