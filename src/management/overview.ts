@@ -128,8 +128,9 @@ async function channelTraffic(deps: StatsDeps, span: Span): Promise<ChannelTraff
     .filter(
       ({ recent: { sums } }, at) => at < MAX_FAILING || isFailing(sums.requests, sums.failed),
     );
+  const failed = new Set(failing);
   const others = all
-    .filter((one) => !failing.includes(one))
+    .filter((one) => !failed.has(one))
     .sort(by(({ total }) => [total.sums.requests]));
   const room = Math.max(0, MAX_CHANNELS - failing.length);
   const shown = [...failing, ...others.slice(0, room)].sort(
@@ -138,8 +139,9 @@ async function channelTraffic(deps: StatsDeps, span: Span): Promise<ChannelTraff
   const rest = others.slice(room);
   const snapshot = await latestChannels(deps.store);
   const switches = switchesOf(snapshot);
+  const byKey = new Map(snapshot.channels.map((channel) => [String(channel.id), channel]));
   const aboutOf = (key: string): Pick<ChannelTraffic, 'name' | 'because'> => {
-    const channel = snapshot.channels.find(({ id }) => String(id) === key);
+    const channel = byKey.get(key);
     if (channel === undefined) return { name: '', because: undefined };
     const state = channelState(channel, switches, snapshot.locked);
     return { name: channel.name, because: state.live ? undefined : state.because };

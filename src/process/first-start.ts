@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { inPackage } from '../config/package-files.js';
 import type { Config } from '../config/values.js';
+import { CHANNEL_ENABLED } from '../core/channel.js';
 import type { ManagementDeps } from '../management/audit.js';
 import { createToken } from '../management/tokens.js';
 import { ensureRoot } from '../management/users.js';
@@ -83,9 +84,11 @@ export function welcome(config: Config, { key }: FirstStart, port: number): stri
   return lines.join('\n');
 }
 
-/** A request that works as printed, on one line: where no model is the default, it names the first one. */
+/** A request that works as printed, on one line: where no model is the default, it names the first one that is served. */
 function curlFor(url: string, key: string, { gateway, channels = [] }: Config): string {
-  const [model] = channels.flatMap(({ declared }) => Object.keys(declared.models));
+  const [model] = channels
+    .filter(({ declared }) => declared.status === CHANNEL_ENABLED)
+    .flatMap(({ declared }) => Object.keys(declared.models));
   const body = JSON.stringify({
     ...(gateway.defaultModel === undefined && model !== undefined ? { model } : {}),
     query: 'Which planet has the most moons?',

@@ -50,7 +50,10 @@ it.each([
 ])('the request to try names %s where the default is %s', (model, byDefault, expected) => {
   const text = JSON.stringify({
     gateway: { default_model: byDefault },
-    channels: [{ name: 'a', provider: 'local', models: { [model]: 'local/lexical' } }],
+    channels: [
+      { name: 'off', provider: 'local', models: ['gone'], enabled: false },
+      { name: 'a', provider: 'local', models: { [model]: 'local/lexical' } },
+    ],
   });
   const config = loadConfig({ env: {}, texts: [['gateway.yaml', text]] });
 

@@ -24,7 +24,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   const hits = SURE_ID.test(text.trim()) ? [...request, ...found] : [...found, ...request];
   const [at, setAt] = useState(0);
   /** The text that everything has been looked through for. */
-  const [searched, setSearched] = useState('');
+  const [searched, setSearched] = useState<string | undefined>('');
   const isSearching = searched !== text.trim();
   const enterWaits = useRef(false);
 
@@ -40,6 +40,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
       return undefined;
     }
     setFound([...pages, ...commandsNamed(wanted)]);
+    setSearched(undefined);
     const stop = new AbortController();
     const timer = setTimeout(() => {
       const looks = lookUps(wanted, stop.signal).map((look) =>
@@ -71,7 +72,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
 
   useLayoutEffect(() => {
     if (enterWaits.current) open(hits[0]);
-  }, [searched]);
+  }, [hits.length]);
 
   let group = '';
   return (
