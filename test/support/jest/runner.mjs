@@ -52,8 +52,9 @@ export default async function runSuite(globalConfig, config, _environment, _runt
   }
 }
 
-/** Listens in the place of whoever listens to errors in this process; returns what ends that. */
+/** Listens in the place of whoever listens to errors in this process; returns what ends that, and what the suite set in the environment. */
 function takeOver() {
+  const environment = { ...process.env };
   const events = Object.entries(LISTENERS);
   const others = events.map(([event]) => process.rawListeners(event));
   for (const [event, listener] of events) process.removeAllListeners(event).on(event, listener);
@@ -62,6 +63,9 @@ function takeOver() {
       process.removeAllListeners(event);
       for (const other of others[at]) process.on(event, other);
     }
+    for (const name of Object.keys(process.env))
+      if (!(name in environment)) delete process.env[name];
+    Object.assign(process.env, environment);
   };
 }
 
