@@ -32,8 +32,8 @@ export interface Channel extends ChannelMembers {
 }
 
 /**
- * A channel of which nothing is known yet. Whoever makes channels begins with a copy: V8 then has one form for all of them. An
- * object that gets so many members one by one has a form of its own, which takes a kilobyte and ten times as long.
+ * An empty channel. Copy it to create one: V8 then has one form for all channels. An object that gets so many members one by one
+ * has a form of its own, which takes a kilobyte and ten times as long.
  */
 export const BLANK_CHANNEL = {
   ...CHANNEL_DEFAULTS,

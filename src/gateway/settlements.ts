@@ -190,8 +190,8 @@ export class Settlements {
         : `${cost} units were not charged`,
       error: new Error(
         mayBeDone
-          ? 'the reservation is gone: it was settled by the earlier try, or it has expired'
-          : 'the reservation is gone: it had expired, or the store has lost it',
+          ? 'the reservation is gone: the earlier try settled it, or it expired more than ten minutes ago'
+          : 'the reservation is gone: it expired more than ten minutes ago, or the store has lost it',
       ),
       requestId: reservationId,
     });

@@ -6,7 +6,7 @@ const MOST_REQUESTS = 16;
 const MOST_PIECES = 64;
 /** Turns that others have before a connection that brings more is read again: about as many as a request of theirs takes. */
 const HELD_TURNS = 8;
-/** Time that others have after pieces too small for any need, for each millisecond that these took. */
+/** How long a connection pauses for each millisecond that its tiny pieces took. */
 const REST = 2;
 /** Larger pieces are few. */
 export const SMALL_BYTES = 512;

@@ -98,7 +98,7 @@ describe('a settlement', () => {
       {
         kind: 'fault',
         what: '7 units were not charged',
-        error: { message: 'the reservation is gone: it had expired, or the store has lost it' },
+        error: { message: 'the reservation is gone: it expired more than ten minutes ago, or the store has lost it' },
         requestId: 'rr_1',
       },
     ]);
