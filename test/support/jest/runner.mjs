@@ -64,7 +64,7 @@ function takeOver() {
       for (const other of others[at]) process.on(event, other);
     }
     for (const name of Object.keys(process.env))
-      if (!(name in environment)) delete process.env[name];
+      if (!(name in environment)) Reflect.deleteProperty(process.env, name);
     Object.assign(process.env, environment);
   };
 }
@@ -104,6 +104,10 @@ function fullName({ name, parent }) {
 /** Fails the test that runs, or else the suite. */
 function blame(error) {
   const { currentlyRunningTest, unhandledErrors } = getState();
+  const [, of] = /([^\s(/]+\.test\.ts)/.exec(error?.stack) ?? [];
+  if (of !== undefined && !expect.getState().testPath.endsWith(of)) {
+    error.stack = `This comes from ${of}, which ended before.\n${error.stack}`;
+  }
   (currentlyRunningTest?.errors ?? unhandledErrors).push(error);
 }
 
