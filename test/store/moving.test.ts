@@ -111,6 +111,11 @@ async function furnish(store: Store) {
         ...{ rollup: 'spend_hour', atMs: T0, owner: userId, key: '[1,"m"]', otherKey: '[0,"*"]' },
         ...{ expiresMs: T0 + 99 * HOUR, tally },
       },
+      // Written first, and happened before.
+      {
+        ...{ rollup: 'spend_hour', atMs: T0 - HOUR, owner: userId, key: '[1,"m"]' },
+        ...{ otherKey: '[0,"*"]', expiresMs: T0 + 99 * HOUR, tally },
+      },
       {
         ...{ rollup: 'total_hour', atMs: T0, owner: 0, key: '[0]', otherKey: '[0]' },
         ...{ expiresMs: T0 + 99 * HOUR, tally },

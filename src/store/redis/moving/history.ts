@@ -13,6 +13,9 @@ const LOGS = {
   audit_log: { log: 'audit', read: auditOf, json: ['detail', 'changes'] },
 } as const;
 
+/** What was written first had happened before. */
+const LATE_MS = 24 * 3_600_000;
+
 type HistoryTable = 'stats_since' | 'stats' | 'sequences' | keyof typeof LOGS;
 
 /** History: statistics and logs, and the numbers that were given so far. */
@@ -37,10 +40,14 @@ export function movedHistory({
       if (since === null) return;
       for (const rollup of Object.keys(ROLLUPS) as RollupName[]) {
         const { keepMs, stepMs } = ROLLUPS[rollup];
-        const fromMs = stepOf(rollup, Math.max(Number(since), nowMs - keepMs - stepMs));
+        const firstMs = Number(since) - LATE_MS;
+        const fromMs = stepOf(rollup, Math.max(firstMs, nowMs - keepMs - stepMs));
         for (const starts of inParts(bucketsIn(rollup, fromMs, nowMs))) {
-          const found = await Promise.all(starts.map((atMs) => bucketRows(rollup, atMs)));
-          yield* inParts(found.flat());
+          const places = await Promise.all(starts.map((atMs) => bucketsAt(rollup, atMs)));
+          // A bucket has a part for each account: all of them at once would keep Redis busy for too long.
+          for (const some of inParts(places.flat())) {
+            yield* inParts((await Promise.all(some.map(bucketRows))).flat());
+          }
         }
       }
     },
@@ -58,19 +65,29 @@ export function movedHistory({
       }),
   };
 
-  async function bucketRows(rollup: RollupName, atMs: number): Promise<MovedRow[]> {
-    const place = `${keys.stats}:${rollup}:${atMs}`;
-    const owners = rollup.startsWith('spend') ? await answer(client.smembers(place)) : ['0'];
-    const found = owners.map(async (owner) => {
-      const [rows, until] = await Promise.all([
-        answer(client.hgetall(`${place}:${owner}`)),
-        answer(client.pexpiretime(`${place}:${owner}`)),
-      ]);
-      return Object.entries(rows).map(([row, tally]) => ({
-        ...{ rollup, at_ms: atMs, owner: Number(owner), row, tally, expires_at_ms: until },
-      }));
-    });
-    return (await Promise.all(found)).flat();
+  interface Bucket {
+    readonly rollup: RollupName;
+    readonly atMs: number;
+    readonly owner: string;
+  }
+
+  const placeOf = (rollup: RollupName, atMs: number): string => `${keys.stats}:${rollup}:${atMs}`;
+
+  async function bucketsAt(rollup: RollupName, atMs: number): Promise<Bucket[]> {
+    const isOwned = rollup.startsWith('spend');
+    const owners = isOwned ? await answer(client.smembers(placeOf(rollup, atMs))) : ['0'];
+    return owners.map((owner) => ({ rollup, atMs, owner }));
+  }
+
+  async function bucketRows({ rollup, atMs, owner }: Bucket): Promise<MovedRow[]> {
+    const place = `${placeOf(rollup, atMs)}:${owner}`;
+    const [rows, until] = await Promise.all([
+      answer(client.hgetall(place)),
+      answer(client.pexpiretime(place)),
+    ]);
+    return Object.entries(rows).map(([row, tally]) => ({
+      ...{ rollup, at_ms: atMs, owner: Number(owner), row, tally, expires_at_ms: until },
+    }));
   }
 
   function logTable({ log: name, read, json }: (typeof LOGS)[keyof typeof LOGS]): Moved {
