@@ -25,9 +25,15 @@ export function createHttpServer(
   inside = nodesInside(),
 ): PatientServer {
   const pacing = new Pacing(holdStream);
-  /** A request behind others of its connection has no connection to answer on yet. */
+  let last: Socket | undefined;
+  /**
+   * A request behind others of its connection has no connection to answer on yet, unless they were answered at once, as Node
+   * lets them be that have a body or many headers: then it follows directly.
+   */
   const paced = (serve: RequestListener) => (req: IncomingMessage, res: ServerResponse) => {
-    if (res.socket === null) pacing.begin(req.socket, () => serve(req, res));
+    const follows = req.socket === last;
+    last = req.socket;
+    if (res.socket === null || follows) pacing.begin(req.socket, () => serve(req, res));
     else serve(req, res);
   };
   const serveWith = (handle: RequestListener) => (req: IncomingMessage, res: ServerResponse) => {

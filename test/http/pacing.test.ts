@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import express from 'express';
 import { Pacing } from '../../src/http/pacing.js';
+import { createHttpServer } from '../../src/http/server.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 
@@ -127,6 +129,33 @@ describe('a connection that brings much at once', () => {
     await until('all are answered', () => replies(many.text()) === count);
 
     expect(before).toBeLessThan(count / 4);
+  });
+
+  it('has sixteen requests begun in a turn, though each is answered at once', async () => {
+    let turns = 0;
+    const begun: number[] = [];
+    const next = (): void => void (turns += 1);
+    const app = express().use((_req, res) => {
+      if (begun.at(-1) !== turns) begun.push(turns);
+      setImmediate(next);
+      res.end();
+    });
+    const patience = { headersTimeoutMs: 60_000, bodyTimeoutMs: 0, keepAliveTimeoutMs: 60_000 };
+    const server = createHttpServer(app, { http2: false, ...patience });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    sockets.push(socket);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+
+    // Behind a head with more than 32 headers, and behind a body, Node has time to end a reply before it reads on.
+    socket.write(`GET / HTTP/1.1\r\nHost: a\r\n${'a: b\r\n'.repeat(40)}\r\n`.repeat(160));
+    await until('all are answered', () => replies(text) === 160);
+    socket.destroy();
+    server.close();
+
+    // The first one begins before it is known that others follow.
+    expect(begun.length).toBeGreaterThanOrEqual(160 / 17);
   });
 
   it('may bring a body in pieces of a byte', async () => {
