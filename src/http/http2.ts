@@ -15,7 +15,7 @@ import type { ReadableOptions } from 'node:stream';
 import { systemCode } from '../core/errors.js';
 import { Chatter } from './chatter.js';
 import { holdHandle, isBlocked, nodesInside } from './nodes-inside.js';
-import { Pacing, SMALL_BYTES } from './pacing.js';
+import { FEW_PIECES, Pacing, SMALL_BYTES } from './pacing.js';
 
 /** What an HTTP/2 connection begins with. To HTTP/1 it is a request that can never be made. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -57,6 +57,8 @@ const EVERY_STREAM = 2 ** 31 - 1;
 
 /** A request as the handlers for HTTP/1 expect it. */
 export class Http2Request extends Http2ServerRequest {
+  #small = 0;
+
   constructor(
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
@@ -74,7 +76,9 @@ export class Http2Request extends Http2ServerRequest {
     const connection = chunk === null ? undefined : connectionOf(this.stream);
     if (connection !== undefined && chunk !== null) {
       connection.chatter.explain(chunk.length * FRAMED);
-      if (chunk.length < SMALL_BYTES) pacing.countSmall(connection.socket);
+      if (chunk.length < SMALL_BYTES && ++this.#small > FEW_PIECES) {
+        pacing.countSmall(connection.socket);
+      }
     }
     return super.push(chunk, encoding);
   }
@@ -254,9 +258,7 @@ export class Http2Connections {
     const closeIfMute = (): void => {
       if (socket.bytesRead === seenBytes || session.destroyed || isBlocked(socket)) return;
       const before = socket.bytesWritten;
-      const see = (): void => {
-        seenBytes = socket.bytesRead;
-      };
+      const see = (): void => void (seenBytes = socket.bytesRead);
       see();
       // Its answer is nothing new.
       if (!session.ping(see)) return;

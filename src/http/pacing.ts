@@ -10,6 +10,8 @@ const HELD_TURNS = 8;
 const REST = 2;
 /** Larger pieces are few. */
 export const SMALL_BYTES = 512;
+/** Small pieces that any body may come in. */
+export const FEW_PIECES = 64;
 
 type Act = () => void;
 /** Stops reading a connection; what it returns lets it be read again. */
@@ -17,7 +19,7 @@ type Hold = (socket: Socket) => Act;
 
 /** What one connection has brought in this turn, and what waits for the next ones. */
 interface Turn {
-  readonly beganMs: number;
+  beganMs: number;
   requests: number;
   pieces: number;
   /** Turns for which it is not read yet. */
@@ -99,7 +101,11 @@ export class Pacing {
     if (turn.isLast) return;
     if (turn.isWaste) {
       turn.isWaste = false;
-      setTimeout(this.#next, REST * (performance.now() - turn.beganMs), socket, turn);
+      const nowMs = performance.now();
+      const restMs = REST * (nowMs - turn.beganMs);
+      // What comes after it, as bodies of requests that waited, is followed by its own time alone.
+      turn.beganMs = nowMs + restMs;
+      setTimeout(this.#next, restMs, socket, turn);
       return;
     }
     turn.heldTurns -= 1;

@@ -5,7 +5,7 @@ import { PatientServer } from './connections.js';
 import { afterPreface, Http2Connections, Http2Request, Http2Response } from './http2.js';
 import { answerBadHttp, answerConnect } from './last-answers.js';
 import { holdStream, nodesInside } from './nodes-inside.js';
-import { Pacing, SMALL_BYTES } from './pacing.js';
+import { FEW_PIECES, Pacing, SMALL_BYTES } from './pacing.js';
 
 export interface ServerOptions {
   /** Whether connections that begin with HTTP/2 are served. */
@@ -14,9 +14,6 @@ export interface ServerOptions {
   readonly bodyTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
 }
-
-/** Small pieces that any body may come in. */
-const FEW_PIECES = 64;
 
 /** Serves the app on the connections of a port: HTTP/1 and, where they begin with it, HTTP/2. */
 export function createHttpServer(

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import express from 'express';
 import { Pacing } from '../../src/http/pacing.js';
 import { createHttpServer } from '../../src/http/server.js';
@@ -82,6 +82,30 @@ describe('the turns of a connection', () => {
     await until('it is read again', () => done.includes('release'));
 
     expect(performance.now() - heldMs).toBeGreaterThanOrEqual(3 * 20 - 1);
+  });
+
+  it('are each followed by twice their own time, not by that of all', async () => {
+    const { done, pacing, socket } = setUp();
+    const rests: number[] = [];
+    let nowMs = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const rest = (next: (...args: unknown[]) => void, ms: number, ...args: unknown[]): unknown => {
+      rests.push(ms);
+      nowMs += ms;
+      return setImmediate(next, ...args);
+    };
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(rest as unknown as typeof setTimeout);
+
+    for (let request = 0; request < 64; request += 1) {
+      pacing.begin(socket, () => {
+        nowMs += 1;
+        for (let piece = 0; piece < 4; piece += 1) pacing.countSmall(socket);
+      });
+    }
+    while (!done.includes('release')) await turn();
+    jest.restoreAllMocks();
+
+    expect(rests).toEqual([32, 32, 32]);
   });
 
   it('end when it is stopped', async () => {
