@@ -49,8 +49,9 @@ export async function agreeToDark(
 ): Promise<void> {
   if (dark.length === 0) return;
   const { io } = session;
-  if (io.ask === undefined || agreed === true) io.writeError(`${darkText(dark, 'go')}\n`);
-  else await confirm(session, darkText(dark, 'will go'));
+  if (io.ask === undefined || agreed === true) {
+    io.writeError(`${darkText(dark, dark.length === 1 ? 'goes' : 'go')}\n`);
+  } else await confirm(session, darkText(dark, 'will go'));
 }
 
 /** Which models nothing will answer for. */

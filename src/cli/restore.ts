@@ -10,15 +10,12 @@ import { withoutStore, type CliIo } from './session.js';
 export function addRestoreCommand(program: Command, io: CliIo): void {
   program
     .command('restore')
-    .argument('<folder>', 'the folder that backup made')
+    .argument('<folder>', 'the folder that npm run backup made')
     .addHelpText(
       'after',
       `
-Stop the gateways first. The present data moves to a folder beside it, and nothing is deleted.
-Redis is restored differently: see docs/operations.md.
-
-Example:
-  rerank-gateway restore backups/monday`,
+Stop the gateways first. The present data moves to a folder before-restore-… in the data folder; nothing is deleted.
+Redis is restored differently: see docs/operations.md.`,
     )
     .action(
       withoutStore(io, ({ sources, show }, { args: [folder = ''] }) => {

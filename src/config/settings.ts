@@ -74,7 +74,10 @@ const SERVER = {
     'The part of both that one key, or one address, may have; name a proxy in front in `trusted_proxies`',
   ),
   headersTimeoutMs: milliseconds(10_000, 'How long the headers of a request may take to arrive'),
-  bodyTimeoutMs: milliseconds(30_000, 'How long its body may take to arrive'),
+  bodyTimeoutMs: milliseconds(
+    30_000,
+    'How long its body may take to arrive; over HTTP/1.1, headers and body may take both times together',
+  ),
   keepAliveTimeoutMs: milliseconds(
     65_000,
     'How long idle connections are kept; set it longer than the proxy in front does',
@@ -241,13 +244,13 @@ const LOG = {
     200_000,
     0,
     100_000_000,
-    'Entries of the usage log that the store keeps (about 600 bytes each); 0: no log',
+    'Entries of the usage log that the store keeps (about 700 bytes each in Redis, 200 in the embedded store); 0: no log',
   ),
   refusedEntries: whole(
     20_000,
     0,
     100_000_000,
-    'Refused requests that the store keeps (about 400 bytes each); 0: no log',
+    'Refused requests that the store keeps (about 800 bytes each in Redis, 250 in the embedded store); 0: no log',
   ),
   retentionDays: count(90, 'Older entries of the usage and the audit log are deleted', {
     most: 36_500,
@@ -325,7 +328,7 @@ const ALERTS = {
   backupMaxDays: number(7, 0, 365, 'The age at which the last backup is too old; `0`: never'),
   backupDir: optional(
     text().custom(checkFolder),
-    'The folder that backups are written to, where every gateway can read it; without it, `rerank-gateway backup` leaves a mark in `data_dir`',
+    'The folder that backups are written to, where every gateway can read it; without it, `npm run backup` leaves a mark in `data_dir`',
   ),
 } satisfies SettingGroup;
 

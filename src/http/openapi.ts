@@ -32,8 +32,8 @@ const INTRODUCTION = `One rerank API in front of every rerank provider, and the 
 
 Management routes answer \`{success, message, data}\`, and \`{success, message, code}\` with the fitting status when they fail. Log in at
 \`/api/user/login\` for a session cookie, or send an access token from \`/api/user/token\` as a bearer token; API keys open the rerank
-routes alone. Paths work with a trailing slash too. Members of a body that are not known are ignored. Every
-request may carry \`X-Request-Id\`, and every reply does.`;
+routes alone. Paths work with a trailing slash too. Unknown members of a body are ignored on the
+rerank routes, and refused with 400 on management routes. Every request may carry \`X-Request-Id\`, and every reply does.`;
 
 /** The document that is served: what several operations use is under `components`. */
 export async function publishedApi(api: OpenApi): Promise<object> {

@@ -225,7 +225,7 @@ describe.each(WAYS)('%s', (_, way) => {
 
   it('a person is asked before models go dark, and a script is warned', async () => {
     const disable = [...way(), 'tags', 'disable', 'spare'];
-    const dark = 'go dark (requests get 503): other.';
+    const dark = 'dark (requests get 503): other.';
 
     const dry = await run([...disable, '--dry-run']);
     const asked: string[] = [];
@@ -238,16 +238,16 @@ describe.each(WAYS)('%s', (_, way) => {
     const scripted = await run(disable);
 
     expect(dry).toMatchObject({ code: 0, out: expect.stringContaining('would go dark') });
-    expect(asked).toEqual([expect.stringContaining(dark)]);
+    expect(asked).toEqual([expect.stringContaining(`1 model will go ${dark}`)]);
     expect(refused).toMatchObject({ code: 1, error: 'Nothing was done.\n' });
     expect(before.out).toContain('spare,on\r\n');
-    expect(scripted).toMatchObject({ code: 0, error: `1 model ${dark}\n` });
+    expect(scripted).toMatchObject({ code: 0, error: `1 model goes ${dark}\n` });
     expect((await run([...way(), 'tags', 'enable', 'spare', '-n'])).out).toContain(
       '1 channel would',
     );
     expect((await run([...way(), 'tags', 'enable', 'spare'])).out).toContain('is switched on');
     const agreed = await run([...disable, '--yes'], { ask });
-    expect([agreed.code, agreed.error, asked.length]).toEqual([0, `1 model ${dark}\n`, 1]);
+    expect([agreed.code, agreed.error, asked.length]).toEqual([0, `1 model goes ${dark}\n`, 1]);
     await run([...way(), 'tags', 'enable', 'spare']);
     expect((await run([...way(), 'channels', 'disable', 'house', 'spare', '-n'])).out).toMatch(
       /2 channels would be switched off:\n.*house\n.*spare\n2 models would go dark/,
