@@ -3,7 +3,7 @@ import { isArrayBuffer, isUint8Array } from 'node:util/types';
 import { isRecord, mapValues } from '../../core/records.js';
 import { isUnavailable, openDriver, wordsOf, type Driver } from '../../store/sqlite/driver.js';
 import { RefusedError } from '../errors.js';
-import type { NewApiRows } from './new-api.js';
+import type { NewApiRows } from './new-api-rows.js';
 
 /** Reads the SQLite file of new-api or one-api, and changes nothing in it. */
 export function readNewApi(file: string): NewApiRows {

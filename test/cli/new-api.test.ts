@@ -1,0 +1,155 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { readNewApi } from '../../src/cli/elsewhere/new-api-file.js';
+import { planOfNewApi } from '../../src/cli/elsewhere/new-api.js';
+import type { Plan } from '../../src/cli/elsewhere/plan.js';
+import { openDriver } from '../../src/store/sqlite/driver.js';
+import { sha256, T0 } from '../store/contract/harness.js';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures/elsewhere');
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'new-api-'));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** The plan of a database that has these tables and rows. */
+function planOf(fixture: string): Plan {
+  const file = join(folder, 'one-api.db');
+  const database = openDriver(file);
+  database.exec(readFileSync(join(FIXTURES, fixture), 'utf8'));
+  database.close();
+  return planOfNewApi(readNewApi(file), T0);
+}
+
+function keysOf({ keys }: Plan) {
+  return Object.fromEntries(keys.map((key) => [key.draft.name, key]));
+}
+
+describe('a database that new-api wrote', () => {
+  it('gives each server the path and the model that it got from new-api', () => {
+    const { channels } = planOf('new-api-2026.sql');
+
+    expect(channels).toMatchObject([
+      { name: 'Cohere main', provider: 'cohere-v1', weight: 3, priority: 5, tag: 'default+vip' },
+      { name: 'Cohere main-2', provider: 'cohere', status: 2, tag: 'vip' },
+      { name: 'Jina', api_keys: ['jina-1', 'jina-3'], base_url: 'https://rerank.example.com/jina' },
+      { name: 'TEI behind OpenAI', provider: 'openai-compatible', tag: 'default' },
+      { name: 'Xinference', weight: 1_000_000, tag: 'svip+内部' },
+    ]);
+    expect(channels[0]?.models).toEqual({
+      'rerank-v3.5': 'rerank-v3.5',
+      'rerank-english-v3.0': 'rerank-v3.5',
+    });
+    expect(channels[3]?.models).toEqual({
+      search: 'bge-reranker-v2-m3',
+      chain: 'bge-reranker-v2-gemma',
+      'bge-reranker-base': 'bge-reranker-base',
+    });
+  });
+
+  it('keeps accounts apart whose names differ in capitals, and makes names that an account can have', () => {
+    const plan = planOf('new-api-2026.sql');
+    const keys = keysOf(plan);
+
+    const accounts = plan.users.map(({ username, quota }) => [username, quota]);
+    expect(accounts).toEqual([
+      ['carol', 2_625_000],
+      ['Bob', 1_500_000],
+      ['bob-2', 500_000],
+      ['lone', 500_000],
+      ['a-b', 500_000],
+    ]);
+    expect(keys['of Bob']?.owner).toBe('Bob');
+    expect(keys['of bob']?.owner).toBe('bob-2');
+    expect(keys['of bob']?.secret.keyHash).toBe(sha256(`sk-${'ofbob'.repeat(10).slice(0, 48)}`));
+    expect(keys['of a b']?.owner).toBe('a-b');
+    expect(plan.toDo.join()).toContain('Tell "a b" that the account is called "a-b" here.');
+  });
+
+  it('binds keys to the groups that new-api let them use', () => {
+    const plan = planOf('new-api-2026.sql');
+    const keys = keysOf(plan);
+
+    expect(keys.plain?.draft.policy?.tags).toEqual(['default+vip', 'vip']);
+    expect(keys.auto?.draft.policy?.tags).toEqual(['default+vip', 'vip', 'default']);
+    expect(keys['of lone']?.draft.policy?.tags).toEqual(['lonely']);
+    expect(keys['not mine']).toBeUndefined();
+    expect(plan.notCarried).toContainEqual({
+      what: 'key not mine',
+      why: 'its account may not use its group',
+    });
+  });
+
+  it('passes over what new-api passed over in a list of addresses', () => {
+    const { 'junk ip': key } = keysOf(planOf('new-api-2026.sql'));
+
+    expect(key?.draft.policy?.allowIps).toEqual(['127.0.0.1']);
+  });
+});
+
+describe('groups of new-api', () => {
+  const TOKEN = { user_id: 1, key: 'k', status: 1, expired_time: -1, model_limits_enabled: 0 };
+
+  function plan(channelGroups: readonly string[], key: object, options: object = {}): Plan {
+    const channel = { type: 38, key: 'k', models: 'jina-reranker-m0', auto_ban: 1, tag: 'own' };
+    return planOfNewApi(
+      {
+        channels: channelGroups.map((group, at) => ({ ...channel, name: `c${at}`, group })),
+        tokens: [{ ...TOKEN, name: 'key', ...key }],
+        users: [{ id: 1, username: 'ann', role: 1, group: 'vip' }],
+        redemptions: [],
+        options: Object.entries(options).map(([name, value]) => ({
+          key: name,
+          value: JSON.stringify(value),
+        })),
+      },
+      T0,
+    );
+  }
+
+  it('do not bind keys where all channels have the same that a key may use', () => {
+    const { channels, keys } = plan(['default,vip', 'vip,default'], { group: '' });
+
+    expect(channels.map(({ tag }) => tag)).toEqual(['own', 'own']);
+    expect(keys[0]?.draft.policy).not.toHaveProperty('tags');
+  });
+
+  it('keep a key from channels that are all of another group', () => {
+    const { keys } = plan(['default', 'default'], { group: '' });
+
+    expect(keys[0]?.draft.policy?.tags).toEqual(['vip']);
+  });
+
+  it('may be more, or fewer, for the accounts of a group', () => {
+    const special = { vip: { '+:extra': 'e', '-:default': 'd' } };
+    const options = { 'group_ratio_setting.group_special_usable_group': special };
+
+    const more = plan(['extra', 'vip'], { group: 'extra' }, options);
+    const fewer = plan(['default', 'vip'], { group: 'default' }, options);
+
+    expect(more.keys[0]?.draft.policy?.tags).toEqual(['extra']);
+    expect(fewer.keys).toEqual([]);
+  });
+});
+
+it('a database that one-api wrote keeps the limits of its keys, and has no rerankers', () => {
+  const plan = planOf('one-api.sql');
+  const keys = keysOf(plan);
+
+  expect(plan.users.map(({ username }) => username)).toEqual(['ann', 'bea']);
+  expect(keys.models?.draft.policy?.models).toEqual(['rerank-v3.5', 'gpt-4o']);
+  expect(keys.net?.draft.policy?.allowIps).toEqual(['10.0.0.0/8', '203.0.113.0/24']);
+  expect(keys.net?.draft.policy).not.toHaveProperty('models');
+  expect(plan.notCarried).toEqual([
+    { what: 'channel Doubao', why: 'it is of one-api, which does not rerank' },
+    expect.objectContaining({ what: 'root account root' }),
+    { what: 'key of cut', why: 'its account is gone' },
+  ]);
+});
