@@ -101,7 +101,7 @@ async function spenderAlarms(
   for (const {
     of: { user, token },
     sums: { quota },
-  } of rows) {
+  } of rows.filter(({ isRest }) => !isRest)) {
     for (const id of [`account-${user}`, `key-${token}`])
       spent.set(id, (spent.get(id) ?? 0) + quota);
   }

@@ -135,6 +135,26 @@ const STORIES: readonly (readonly [
     },
   ],
   [
+    'the budget of a key, while more than a thousand others spend less',
+    async ({ store, spend, now }) => {
+      const policy = { ...OPEN_POLICY, ...DAILY, budget: 1_000 };
+      const key = await createToken(store, { policy, unlimitedQuota: true });
+      const others = Array.from({ length: 1_001 }, (_, index) => {
+        const tally = newTally();
+        count(tally, { requests: 1, quota: 1 }, 5);
+        const about = { tokenId: 1_000 + index, model: 'm', channelId: 1, provider: 'p' };
+        const row = writeSpendKey({ ...about, tag: undefined });
+        return {
+          ...{ rollup: 'spend_hour' as const, atMs: bucketOf('spend_hour', now()) },
+          ...{ owner: 1, key: row, otherKey: row, expiresMs: now() + DAY_MS, tally },
+        };
+      });
+      const batch = { writer: 'others', serial: 1, nowMs: now(), maxRows: 2_000 };
+      await store.addStats({ ...batch, additions: others });
+      return [[() => spend(key, 850), ['budget.reached 80']]];
+    },
+  ],
+  [
     'the budget of an account',
     async ({ store, spend, pass }) => {
       const userId = await createUser(store, { ...DAILY, budget: 1_000 });
