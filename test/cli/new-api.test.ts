@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +11,14 @@ import { openDriver } from '../../src/store/sqlite/driver.js';
 import { sha256, T0 } from '../store/contract/harness.js';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/elsewhere');
+/** Says that it has locked the file, which it does for a moment. */
+const WRITER = `
+  const Database = process.getBuiltinModule('node:sqlite')?.DatabaseSync ?? require('libsql');
+  const database = new Database(process.argv[1]);
+  database.exec('BEGIN EXCLUSIVE');
+  console.log('locked');
+  setTimeout(() => database.exec('COMMIT'), 300);
+`;
 let folder = '';
 
 beforeEach(() => {
@@ -19,13 +29,17 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The plan of a database that has these tables and rows. */
-function planOf(fixture: string): Plan {
+function fileOf(fixture: string): string {
   const file = join(folder, 'one-api.db');
   const database = openDriver(file);
   database.exec(readFileSync(join(FIXTURES, fixture), 'utf8'));
   database.close();
-  return planOfNewApi(readNewApi(file), T0);
+  return file;
+}
+
+/** The plan of a database that has these tables and rows. */
+function planOf(fixture: string): Plan {
+  return planOfNewApi(readNewApi(fileOf(fixture)), T0);
 }
 
 function keysOf({ keys }: Plan) {
@@ -152,4 +166,14 @@ it('a database that one-api wrote keeps the limits of its keys, and has no reran
     expect.objectContaining({ what: 'root account root' }),
     { what: 'key of cut', why: 'its account is gone' },
   ]);
+});
+
+it('waits while a running new-api writes', async () => {
+  const file = fileOf('new-api-2026.sql');
+  const writer = spawn(process.execPath, ['--no-warnings', '-e', WRITER, file]);
+  const ended = once(writer, 'exit');
+  await once(writer.stdout, 'data');
+
+  expect(readNewApi(file).tokens).toHaveLength(8);
+  await ended;
 });

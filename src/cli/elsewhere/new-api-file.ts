@@ -10,7 +10,8 @@ export function readNewApi(file: string): NewApiRows {
   if (!existsSync(file)) throw new RefusedError('There is no such file.');
   const database = openDriver(file);
   try {
-    database.exec('PRAGMA query_only = ON');
+    // new-api may be running, and writes after each request.
+    database.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 5000');
     return {
       channels: required(database, 'channels'),
       tokens: required(database, 'tokens'),
