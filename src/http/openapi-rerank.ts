@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import Joi from 'joi';
 import type { ErrorCode } from '../core/errors.js';
 import { cohere, RERANK_MEMBERS } from '../ingress/cohere.js';
@@ -64,7 +65,9 @@ const MODEL = Joi.object({
   alias_of: Joi.string().description('The model that this name stands for.'),
 });
 
-export function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperation>> {
+export async function rerankPaths(
+  convert: Convert,
+): Promise<Record<string, Record<string, ApiOperation>>> {
   const common = { tags: ['rerank'], security: SECURITY.key };
   const members = convert(RERANK_MEMBERS);
   const documents: JsonSchema = {
@@ -85,10 +88,11 @@ export function rerankPaths(convert: Convert): Record<string, Record<string, Api
     description: 'Whether each row has its document, as {"text": …} or as it came.',
   };
   const model = ['model_not_found', 'model_not_allowed'] as const;
-  const others = DIALECTS.filter((dialect) => dialect !== cohere).map((dialect) => ({
-    ...dialect,
-    shape: shapeOf(dialect, convert, RERANK_ERRORS),
-  }));
+  const others = [];
+  for (const dialect of DIALECTS.filter((each) => each !== cohere)) {
+    await setImmediate();
+    others.push({ ...dialect, shape: shapeOf(dialect, convert, RERANK_ERRORS) });
+  }
   const shared = others.filter(({ claim }) => claim !== undefined);
   return {
     '/v1/rerank': {

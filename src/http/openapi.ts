@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type Joi from 'joi';
 import type { JsonSchema } from './json-schema.js';
 import {
@@ -38,10 +39,11 @@ rerank routes, and refused with 400 on management routes. Every request may carr
 /** The document that is served: what several operations use is under `components`. */
 export async function publishedApi(api: OpenApi): Promise<object> {
   const convert = await converter();
-  const known = Object.entries(SHAPE_NAMES).map(([name, shape]): [string, JsonSchema] => [
-    name,
-    convert(shape),
-  ]);
+  const known: [string, JsonSchema][] = [];
+  for (const [name, shape] of Object.entries(SHAPE_NAMES)) {
+    await setImmediate();
+    known.push([name, convert(shape)]);
+  }
   const failures: [string, JsonSchema][] = [
     ['ErrorCode', ERROR_CODE],
     ['CallError', RERANK_ERROR],
@@ -53,8 +55,10 @@ export async function publishedApi(api: OpenApi): Promise<object> {
 /** The document of the whole API, written out in full, built from the table of operations and from the schemas that validate. */
 export async function describeApi(operations: readonly Operation[]): Promise<OpenApi> {
   const convert = await converter();
-  const paths: Record<string, Record<string, ApiOperation>> = rerankPaths(convert);
+  const paths: Record<string, Record<string, ApiOperation>> = await rerankPaths(convert);
   for (const operation of operations) {
+    // All of them together would keep callers waiting for seconds.
+    await setImmediate();
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = {
       ...paths[path],

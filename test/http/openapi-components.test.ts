@@ -55,6 +55,19 @@ describe('the published document', () => {
     expect(unused).toEqual([]);
   });
 
+  it('leaves others a turn for each operation while it is made', async () => {
+    let turns = 0;
+    let turn = setImmediate(function next() {
+      turns += 1;
+      turn = setImmediate(next);
+    });
+
+    await describeApi(OPERATIONS);
+    clearImmediate(turn);
+
+    expect(turns).toBeGreaterThan(OPERATIONS.length);
+  });
+
   it('has at most 300 kB', () => {
     expect(Buffer.byteLength(JSON.stringify(published))).toBeLessThanOrEqual(300_000);
   });
