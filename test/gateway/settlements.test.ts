@@ -98,7 +98,10 @@ describe('a settlement', () => {
       {
         kind: 'fault',
         what: '7 units were not charged',
-        error: { message: 'the reservation is gone: it expired more than ten minutes ago, or the store has lost it' },
+        error: {
+          message:
+            'the reservation is gone: it expired more than ten minutes ago, or the store has lost it',
+        },
         requestId: 'rr_1',
       },
     ]);
