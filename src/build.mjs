@@ -15,11 +15,7 @@ const BESIDE = ['store/redis/lua', 'client/routes.json'];
 
 const { outputFiles } = await esbuild.build({
   absWorkingDir: root,
-  entryPoints: {
-    main: 'src/main.ts',
-    cli: 'src/cli.ts',
-    backup: 'src/process/backup.ts',
-  },
+  entryPoints: ['src/main.ts', 'src/cli.ts'],
   outdir: target,
   bundle: true,
   splitting: true,

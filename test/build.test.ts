@@ -38,7 +38,6 @@ beforeEach(() => {
      console.log([name, lua, (await import('./core/later.js')).later].join());`,
   );
   put('src/cli.ts', "import { name } from './core/name.js';\nconsole.log(name);");
-  put('src/process/backup.ts', "console.log('a backup');");
 });
 
 afterEach(() => {
@@ -59,7 +58,6 @@ it('bundles each program, with what it reads and what it loads later', () => {
 
   expect(run('dist/main.js')).toBe('a program,return 1,what it needs later\n');
   expect(run('dist/cli.js')).toBe('a program\n');
-  expect(run('dist/backup.js')).toBe('a backup\n');
   expect(statSync(join(root, 'dist/cli.js')).mode & 0o111).toBe(0o111);
 });
 

@@ -156,6 +156,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./support.js')).addSupportCommand,
   },
   {
+    name: 'backup',
+    description: 'copy the embedded store into a new folder',
+    load: async () => (await import('./backup.js')).addBackupCommand,
+  },
+  {
     name: 'restore',
     description: 'bring the embedded store back to a backup',
     load: async () => (await import('./restore.js')).addRestoreCommand,

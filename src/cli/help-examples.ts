@@ -86,6 +86,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'config check': ['config check --config config/gateway.yaml'],
   'encryption rotate': ['encryption rotate'],
   'support-bundle': ['support-bundle --out bundle.json'],
+  backup: ['backup backups/2026-10-01'],
   restore: ['restore backups/2026-10-01'],
   completion: ['completion bash > ~/.local/share/bash-completion/completions/rerank-gateway'],
 };

@@ -10,7 +10,7 @@ import { withoutStore, type CliIo } from './session.js';
 export function addRestoreCommand(program: Command, io: CliIo): void {
   program
     .command('restore')
-    .argument('<folder>', 'the folder that npm run backup made')
+    .argument('<folder>', 'the folder that backup made')
     .addHelpText(
       'after',
       `

@@ -328,7 +328,7 @@ const ALERTS = {
   backupMaxDays: number(7, 0, 365, 'The age at which the last backup is too old; `0`: never'),
   backupDir: optional(
     text().custom(checkFolder),
-    'The folder that backups are written to, where every gateway can read it; without it, `npm run backup` leaves a mark in `data_dir`',
+    'The folder that backups are written to, where every gateway can read it; without it, the command `backup` leaves a mark in `data_dir`',
   ),
 } satisfies SettingGroup;
 
