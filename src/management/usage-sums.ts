@@ -57,7 +57,7 @@ async function sumOfHours(
   if (owner === undefined && wanted.length > 0) return undefined;
   const others = otherSpendKey();
   const sum = newTally();
-  let isTold = true;
+  let untold = 0;
   const read = await readSpending(
     deps,
     {
@@ -66,7 +66,7 @@ async function sumOfHours(
     },
     ({ key, tally }) => {
       if (wanted.length > 0) {
-        if (key === others) isTold = false;
+        if (key === others) untold += 1;
         const about = readSpendKey(key);
         if (!wanted.every((name) => about[name] === query[name])) return;
       }
@@ -74,7 +74,7 @@ async function sumOfHours(
     },
   );
   const isExact = read.fromMs === hours.fromMs && read.toMs === hours.toMs;
-  return isExact && isTold ? usageSums((name) => sum.sums[name]) : undefined;
+  return isExact && untold === 0 ? usageSums((name) => sum.sums[name]) : undefined;
 }
 
 /** The account of the key that is asked for, if that is still there. */
