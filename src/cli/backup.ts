@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { backupMark, keyFile, storeFile } from '../config/data-files.js';
-import { loadGroups } from '../config/load-groups.js';
+import { loadGroups, type ConfigSources } from '../config/load-groups.js';
 import { copyDatabase } from '../store/sqlite/copy.js';
 import { RefusedError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';
@@ -19,16 +19,19 @@ Redis is backed up differently: see docs/operations.md.`,
     )
     .action(
       withoutStore(io, ({ sources, show }, { args: [folder = ''] }) => {
-        const { store } = loadGroups(sources, ['store']);
-        if (store.redisUrl !== undefined) {
-          throw new RefusedError(
-            'REDIS_URL is set: the data is in Redis. docs/operations.md explains how to back it up.',
-          );
-        }
-        const files = backUp(store.dataDir, folder);
+        const files = backUp(embeddedDataDir(sources, 'back it up'), folder);
         show({ files }, files.join('\n'));
       }),
     );
+}
+
+/** The data folder of the embedded store; refuses where the data is in Redis. */
+export function embeddedDataDir(sources: ConfigSources, what: 'back it up' | 'restore it'): string {
+  const { store } = loadGroups(sources, ['store']);
+  if (store.redisUrl === undefined) return store.dataDir;
+  throw new RefusedError(
+    `REDIS_URL is set: the data is in Redis. docs/operations.md explains how to ${what}.`,
+  );
 }
 
 /** A copy as of one moment. It opens with the key beside it, or with ENCRYPTION_KEY if that is set. */

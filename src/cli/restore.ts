@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { keyFile, storeFile } from '../config/data-files.js';
-import { loadGroups } from '../config/load-groups.js';
 import { copyDatabase, isInUse } from '../store/sqlite/copy.js';
+import { embeddedDataDir } from './backup.js';
 import { RefusedError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';
 
@@ -19,23 +19,18 @@ Redis is restored differently: see docs/operations.md.`,
     )
     .action(
       withoutStore(io, ({ sources, show }, { args: [folder = ''] }) => {
-        const { store } = loadGroups(sources, ['store']);
-        if (store.redisUrl !== undefined) {
-          throw new RefusedError(
-            'REDIS_URL is set: the data is in Redis. docs/operations.md explains how to restore it.',
-          );
-        }
+        const dataDir = embeddedDataDir(sources, 'restore it');
         const backup = storeFile(folder);
         if (!existsSync(backup)) throw new RefusedError(`${backup} does not exist: name a backup.`);
-        const present = storeFile(store.dataDir);
+        const present = storeFile(dataDir);
         if (existsSync(present) && isInUse(present, io.now())) {
           throw new RefusedError(
             'A gateway uses this store, or did a moment ago: stop it, and try again after a few seconds.',
           );
         }
-        const aside = replace(store.dataDir, folder, new Date(io.now()));
+        const aside = replace(dataDir, folder, new Date(io.now()));
         const kept = aside === undefined ? '' : ` The data from before is in ${aside}.`;
-        show({ restored: store.dataDir, before: aside ?? null }, `Restored ${folder}.${kept}`);
+        show({ restored: dataDir, before: aside ?? null }, `Restored ${folder}.${kept}`);
       }),
     );
 }

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { openStore } from '../../src/assembly/open-store.js';
 import type { Client } from '../../src/client/client.js';
 import { clientInProcess } from '../../src/client/in-process.js';
+import { routes } from '../../src/client/routes.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import { createUser, T0 } from '../store/contract/harness.js';
@@ -30,6 +32,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await server.stop();
+});
+
+it('loads the module of every operation', () => {
+  const source = readFileSync('src/client/in-process.ts', 'utf8');
+  const names = new Set(Object.values(routes()).map(([, , , name]) => name));
+
+  expect([...names].filter((name) => !source.includes(`'../operations/${name}.js'`))).toEqual([]);
 });
 
 it('does not look for root each time that it reads a page or a name', async () => {

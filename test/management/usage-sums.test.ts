@@ -166,6 +166,23 @@ describe.each([
     expect(read).toEqual([DAY_MS - 1]);
   });
 
+  it('over all requests are right where an earlier release kept no totals', async () => {
+    const { store, close: end } = await openStore('SQLite');
+    const tally = newTally();
+    count(tally, { requests: 1, quota: 7 }, 5);
+    const atMs = Math.floor(now / DAY_MS) * DAY_MS - DAY_MS;
+    const [key, otherKey] = ['[1,"m",0,0,0]', otherSpendKey()];
+    const row = { atMs, owner: 1, key, otherKey, expiresMs: now * 2, tally };
+    const additions = [
+      { ...row, rollup: 'spend_hour' as const },
+      { ...row, rollup: 'spend_day' as const },
+    ];
+    await store.addStats({ writer: 'old', serial: 1, nowMs: atMs + 60_000, maxRows: 9, additions });
+
+    expect(await sumUsage({ ...deps, store }, {})).toMatchObject({ requests: 1, quota: 7 });
+    await end();
+  });
+
   it('are those of the log without statistics', async () => {
     expect(await sumUsage({ ...deps, statsDays: 0 }, {})).toEqual(sumOf(entries));
   });

@@ -43,7 +43,7 @@ export function needsModel(
   return taken === null || (limited && !models.includes(taken));
 }
 
-/** The example for a key; if it must name a model, one of `live` that the key may name. `live` are those that are served for this key. */
+/** The example for a key; if it must name a model, one that it may name of `live`, the models that are served for it. */
 export function bodyFor(
   key: NamesModels,
   gatewayDefault: string | null,
