@@ -234,16 +234,19 @@ export class Http2Connections {
     };
     let takenBack = 0;
     let inTurn = 0;
+    let isFlood = false;
     const countTakenBack = (): void => {
       takenBack += 1;
       inTurn += 1;
       if (inTurn === 1) setImmediate(() => (inTurn = 0));
-      if (session.destroyed) return;
-      if (takenBack < TAKEN_BACK_AT_ONCE && inTurn <= TAKEN_BACK_IN_TURN) return;
+      if (isFlood || (takenBack < TAKEN_BACK_AT_ONCE && inTurn <= TAKEN_BACK_IN_TURN)) return;
+      isFlood = true;
       pacing.stop(socket);
-      // After a mere GOAWAY, what was read with these would still be looked at.
-      session.destroy(new Error(FLOOD), constants.NGHTTP2_ENHANCE_YOUR_CALM);
-      destroySoon();
+      // Node ends the process with an assertion if a session is destroyed while its frames are read (nodejs/node#64850).
+      setImmediate(() => {
+        session.destroy(new Error(FLOOD), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+        destroySoon();
+      });
     };
     const destroySoon = (): void => {
       timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);

@@ -47,6 +47,7 @@ export class Pacing {
   /** Begins a request now, or in a later turn, in the order of the requests of its connection. */
   begin(socket: Socket, request: Act): void {
     const turn = this.#turnOf(socket);
+    if (turn.isLast) return;
     if (turn.requests < MOST_REQUESTS) {
       turn.requests += 1;
       request();

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import {
@@ -147,6 +148,25 @@ const SETTINGS = frame(4, 0, 0);
 const HEADERS = '\x83\x86\x84\x41\x01a';
 const PING = frame(6, 0, 0, '\0'.repeat(8));
 const PONG = frame(6, 1, 0, '\0'.repeat(8));
+/** A program that begins requests and takes them back, on one connection after the other. */
+const FLOODS = `
+  const { connect } = require('node:http2');
+  let left = 30;
+  const flood = () => {
+    if (left-- === 0) return;
+    const session = connect(process.argv[1]);
+    session.on('error', () => undefined).on('close', flood);
+    const begin = () => {
+      if (session.destroyed) return;
+      for (let count = 0; count < 200; count += 1) {
+        session.request({ ':path': '/v1/models' }).on('error', () => undefined).close(8);
+      }
+      setImmediate(begin);
+    };
+    begin();
+  };
+  flood();
+`;
 const isGone = (socket: Socket) => () => socket.destroyed;
 
 describe('HTTP/2 requests', () => {
@@ -462,6 +482,17 @@ describe('HTTP/2 connections', () => {
 
     await until('it is closed', () => session.destroyed);
     await until('nothing is left', () => gateway.app.inFlight() === 0);
+    expect((await post(client(), REQUEST)).status).toBe(200);
+  });
+
+  it('are closed one after the other while Node reads what they take back', async () => {
+    await start();
+
+    // Only a client with a processor of its own is fast enough: Node ended the process within ten connections.
+    const child = spawn(process.execPath, ['-e', FLOODS, gateway.url], { stdio: 'inherit' });
+    await once(child, 'exit');
+
+    expect(child.exitCode).toBe(0);
     expect((await post(client(), REQUEST)).status).toBe(200);
   });
 
