@@ -12,13 +12,10 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { ReadableOptions } from 'node:stream';
-import { systemCode } from '../core/errors.js';
 import { Chatter } from './chatter.js';
+import { PREFACE, requestsIn } from './http2-preface.js';
 import { holdHandle, isBlocked, nodesInside } from './nodes-inside.js';
 import { FEW_PIECES, Pacing, SMALL_BYTES } from './pacing.js';
-
-/** What an HTTP/2 connection begins with. To HTTP/1 it is a request that can never be made. */
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 /** Requests at once on one connection; a client that has more waits, or connects again. */
 const MAX_STREAMS = 100;
@@ -44,8 +41,6 @@ const TAKEN_BACK_IN_TURN = 3 * MAX_STREAMS;
  */
 const FIRST_REQUESTS = 2 * MAX_STREAMS;
 const FLOOD = 'too many requests are begun or taken back at once';
-const HEADERS_FRAME = 1;
-const FRAME_HEADER_BYTES = 9;
 /** A body may come in many small frames: each of ten bytes brings nine of its own. */
 const FRAMED = 2;
 const LISTEN_EVERY_MS = 1_000;
@@ -120,27 +115,6 @@ export interface Http2Timeouts {
   readonly keepAliveTimeoutMs: number;
   /** How long a caller may leave a reply that has been written where it is. */
   readonly takeWithinMs?: number;
-}
-
-/**
- * What an HTTP/1 connection has brought after the preface, if that is why its parser gave up and if nothing came before it.
- * Looking at the error costs HTTP/1 nothing.
- */
-export function afterPreface(error: Error, socket: Socket): Buffer | undefined {
-  if (systemCode(error) !== 'HPE_PAUSED_H2_UPGRADE') return undefined;
-  const { rawPacket, bytesParsed } = error as { rawPacket?: Buffer; bytesParsed?: number };
-  const rest = rawPacket?.subarray(bytesParsed);
-  return rest !== undefined && socket.bytesRead === PREFACE.length + rest.length ? rest : undefined;
-}
-
-/** How many requests these frames begin. */
-function requestsIn(frames: Buffer): number {
-  let count = 0;
-  for (let at = 0; at + FRAME_HEADER_BYTES <= frames.length;) {
-    if (frames[at + 3] === HEADERS_FRAME) count += 1;
-    at += FRAME_HEADER_BYTES + frames.readUIntBE(at, 3);
-  }
-  return count;
 }
 
 /**

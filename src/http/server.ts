@@ -2,7 +2,8 @@ import { IncomingMessage, ServerResponse, type RequestListener } from 'node:http
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import { PatientServer } from './connections.js';
-import { afterPreface, Http2Connections, Http2Request, Http2Response } from './http2.js';
+import { Http2Connections, Http2Request, Http2Response } from './http2.js';
+import { afterPreface } from './http2-preface.js';
 import { answerBadHttp, answerConnect } from './last-answers.js';
 import { holdStream, nodesInside } from './nodes-inside.js';
 import { FEW_PIECES, Pacing, SMALL_BYTES } from './pacing.js';

@@ -15,7 +15,8 @@ import {
   type Socket,
 } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { afterPreface, Http2Connections } from '../../src/http/http2.js';
+import { Http2Connections } from '../../src/http/http2.js';
+import { afterPreface } from '../../src/http/http2-preface.js';
 import { deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
