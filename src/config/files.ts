@@ -1,20 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  type Document,
-  type Node,
-  type Pair,
-} from 'yaml';
-import { gluedMistake, layoutMistakes, lookalikeMistake } from './layout.js';
+import { gluedMistake, lookalikeMistake } from './layout.js';
+import { linesOf, parseYaml, pathKey, type SettingPath } from './yaml.js';
 import { isRecord } from '../core/records.js';
 
-export type SettingPath = readonly (string | number)[];
+export type { SettingPath } from './yaml.js';
 
 /** A mistake in one setting: where it was written, its path in the file, and what would be right. */
 export interface ConfigMistake {
@@ -64,20 +54,19 @@ export function readSettings(texts: SettingTexts, env: Environment): RawSettings
   const values: Record<string, unknown> = {};
   const variables = new Set<string>();
   const emptyFiles: string[] = [];
+  const readers: FileReader[] = [];
   for (const [file, text] of texts) {
-    const reader = new FileReader(file, env, values, undefined, mistakes, variables);
-    if (!reader.read(text)) emptyFiles.push(file);
+    const reader = new FileReader(file, text, env, values, mistakes, variables);
+    if (!reader.read()) emptyFiles.push(file);
+    readers.unshift(reader);
   }
   const placed = new Map<string, string>();
-  let written: Map<string, string> | undefined;
-  // The lines of thousands of channels take more memory than all else, and only mistakes need them.
-  const find = (key: string): string | undefined =>
-    placed.get(key) ?? (written ??= originsOf(texts, env)).get(key);
   return {
     ...{ values, mistakes, variables, emptyFiles },
     whereIs: (setting) => {
       for (let length = setting.length; length > 0; length -= 1) {
-        const where = find(pathKey(setting.slice(0, length)));
+        const path = setting.slice(0, length);
+        const where = placed.get(pathKey(path)) ?? firstOf(readers, (reader) => reader.find(path));
         if (where !== undefined) return where;
       }
       return '';
@@ -94,14 +83,12 @@ export function readSettings(texts: SettingTexts, env: Environment): RawSettings
   };
 }
 
-/** Where each setting of some files was written, by `pathKey`. */
-function originsOf(texts: SettingTexts, env: Environment): Map<string, string> {
-  const origins = new Map<string, string>();
-  const values: Record<string, unknown> = {};
-  for (const [file, text] of texts) {
-    new FileReader(file, env, values, origins, [], new Set()).read(text);
+function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
   }
-  return origins;
+  return undefined;
 }
 
 function filesOf(path: string): string[] {
@@ -112,87 +99,112 @@ function filesOf(path: string): string[] {
     .map((name) => join(path, name));
 }
 
-/** Turns one file into plain values and remembers the line of each. */
+/** Reads the settings of one file into those of the files before it. */
 class FileReader {
   readonly #file: string;
+  readonly #text: string;
   readonly #env: Environment;
   readonly #values: Record<string, unknown>;
-  readonly #origins: Map<string, string> | undefined;
   readonly #mistakes: ConfigMistake[];
   readonly #variables: Set<string>;
-  readonly #lines = new LineCounter();
-  #document: Document | undefined;
+  /** How many entries the lists that grow had before this file. */
+  readonly #first: Record<string, number> = {};
+  #lines: ReadonlyMap<string, number> | undefined;
 
   constructor(
     file: string,
+    text: string,
     env: Environment,
     values: Record<string, unknown>,
-    origins: Map<string, string> | undefined,
     mistakes: ConfigMistake[],
     variables: Set<string>,
   ) {
     this.#file = file;
+    this.#text = text;
     this.#env = env;
     this.#values = values;
-    this.#origins = origins;
     this.#mistakes = mistakes;
     this.#variables = variables;
+    for (const list of GROWING_LISTS) {
+      const earlier = values[list];
+      this.#first[list] = Array.isArray(earlier) ? earlier.length : 0;
+    }
   }
 
   /** Whether it holds anything, right or wrong. */
-  read(text: string): boolean {
-    const document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
-    this.#document = document;
-    const unreadable = text.indexOf('\uFFFD');
+  read(): boolean {
+    const unreadable = this.#text.indexOf('\uFFFD');
     if (unreadable !== -1) {
-      this.#mistake(unreadable, [], 'is not UTF-8; save the file as UTF-8');
+      this.#misplaced(unreadable, 'is not UTF-8; save the file as UTF-8');
       return true;
     }
-    for (const { offset, message } of layoutMistakes(document, text)) {
-      this.#mistake(offset, [], message);
-    }
-    if (document.errors.length > 0) return true;
-    const { contents } = document;
-    if (contents === null || (isScalar(contents) && contents.value === null)) return false;
-    if (!isMap(contents)) {
-      const glued = isScalar(contents) ? gluedMistake(contents.value) : undefined;
-      this.#mistake(0, [], glued ?? 'the file must hold settings by name, such as "server:"');
+    const parsed = parseYaml(this.#text);
+    if ('mistakes' in parsed) {
+      for (const { offset, message, path } of parsed.mistakes) {
+        this.#misplaced(offset, message, path);
+      }
       return true;
     }
-    for (const pair of contents.items) this.#readPair(pair, this.#values, []);
+    const { value } = parsed;
+    if (value === null) return false;
+    if (!isRecord(value)) {
+      const message =
+        gluedMistake(value) ?? 'the file must hold settings by name, such as "server:"';
+      this.#misplaced(0, message);
+      return true;
+    }
+    this.#readGroup(value, this.#values, []);
     return true;
   }
 
-  #readPair(pair: Pair, into: Record<string, unknown>, path: SettingPath): void {
-    const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
-    const offset = (pair.key as Node | null)?.range?.[0] ?? 0;
-    if (key === undefined || key === '__proto__') {
-      this.#mistake(
-        offset,
-        path,
-        'a setting must have a plain name; put a text that begins with { or [ in quotes',
-      );
-      return;
+  /** Where a setting was written in this file. */
+  find(path: SettingPath): string | undefined {
+    // The lines of thousands of channels take more memory than all else, and only mistakes need them.
+    this.#lines ??= linesOf(this.#text, this.#first);
+    const line = this.#lines.get(pathKey(path));
+    return line === undefined ? undefined : `${this.#file}:${line}`;
+  }
+
+  #readGroup(
+    group: Readonly<Record<string, unknown>>,
+    into: Record<string, unknown>,
+    path: SettingPath,
+  ): void {
+    for (const [key, value] of Object.entries(group)) {
+      if (this.#isName(key, path)) this.#readSetting(key, value, into, path);
+    }
+  }
+
+  #isName(key: string, path: SettingPath): boolean {
+    const at = [...path, key];
+    if (key === '__proto__') {
+      this.#mistake(path, 'a setting must have a plain name', at);
+      return false;
     }
     const lookalike = key === key.trim() ? undefined : lookalikeMistake(key);
     if (lookalike !== undefined) {
-      this.#mistake(offset, path, lookalike);
-      return;
+      this.#mistake(path, lookalike, at);
+      return false;
     }
     if (key === '<<') {
       const message =
         'is a merge key, which is not read; repeat the settings, or give a whole value a name (&name) and refer to it (*name)';
-      this.#mistake(offset, [...path, key], message);
-      return;
+      this.#mistake(at, message);
+      return false;
     }
-    const at = [...path, key];
+    return true;
+  }
+
+  #readSetting(
+    key: string,
+    written: unknown,
+    into: Record<string, unknown>,
+    path: SettingPath,
+  ): void {
     const earlier = into[key];
-    const node = pair.value as Node | null;
     const grows = path.length === 0 && GROWING_LISTS.has(key);
-    const first = grows && Array.isArray(earlier) ? earlier.length : 0;
-    const text = isScalar(node) && node.value !== null ? node.range?.[0] : undefined;
-    this.#origins?.set(pathKey(at), this.#where(text ?? offset));
-    const value = this.#readNode(node, at, isRecord(earlier) ? earlier : {}, first);
+    const first = grows ? (this.#first[key] ?? 0) : 0;
+    const value = this.#readValue(written, [...path, key], isRecord(earlier) ? earlier : {}, first);
     // "channels:" with nothing below it declares that there are none.
     if (value === undefined && grows) into[key] = earlier ?? [];
     else if (grows && Array.isArray(earlier) && Array.isArray(value)) {
@@ -201,46 +213,30 @@ class FileReader {
   }
 
   /** `earlier` is the same setting from the files before; a list is numbered from `first`. */
-  #readNode(
-    node: Node | null,
+  #readValue(
+    value: unknown,
     path: SettingPath,
     earlier: Record<string, unknown>,
     first: number,
   ): unknown {
-    const offset = node?.range?.[0] ?? 0;
     if (path.length > MAX_DEPTH) {
-      this.#mistake(offset, path, 'settings are nested too deeply');
+      this.#mistake(path, 'settings are nested too deeply');
       return undefined;
     }
-    if (isAlias(node)) {
-      const target = this.#document === undefined ? undefined : node.resolve(this.#document);
-      if (target === undefined) {
-        const message =
-          'refers to a value (*name) that nothing before it has named (&name); put a text that begins with * in quotes';
-        this.#mistake(offset, path, message);
-      }
-      return this.#readNode(target ?? null, path, earlier, first);
+    if (Array.isArray(value)) {
+      return value.map((item, index) => this.#readValue(item, [...path, first + index], {}, 0));
     }
-    if (isMap(node)) {
+    if (isRecord(value)) {
       const values = { ...earlier };
-      for (const pair of node.items) this.#readPair(pair, values, path);
+      this.#readGroup(value, values, path);
       return values;
     }
-    if (isSeq(node)) {
-      return node.items.map((item, index) => {
-        const at = [...path, first + index];
-        const itemOffset = (item as Node).range?.[0] ?? offset;
-        this.#origins?.set(pathKey(at), this.#where(itemOffset));
-        return this.#readNode(item as Node, at, {}, 0);
-      });
-    }
-    const value = isScalar(node) ? node.value : undefined;
     if (typeof value !== 'string') return value ?? undefined;
-    return this.#substitute(value, offset, path);
+    return this.#substitute(value, path);
   }
 
   /** A value that its variables leave empty counts as a setting that is not there. */
-  #substitute(text: string, offset: number, path: SettingPath): string | undefined {
+  #substitute(text: string, path: SettingPath): string | undefined {
     if (!text.includes('${')) return text;
     const unset: string[] = [];
     const malformed: string[] = [];
@@ -256,11 +252,10 @@ class FileReader {
     const value = text.replace(VARIABLE, substitute);
     for (const name of unset) {
       const message = `the environment variable ${name} is not set; set it, or write \${${name}:-default}`;
-      this.#mistake(offset, path, message);
+      this.#mistake(path, message);
     }
     if (malformed.length > 0) {
       this.#mistake(
-        offset,
         path,
         'has a ${ that does not start a variable; write ${NAME} or ${NAME:-default}, with a name of letters, digits and underscores, or $${ for a literal ${',
       );
@@ -268,15 +263,18 @@ class FileReader {
     return value === '' ? undefined : value;
   }
 
-  #mistake(offset: number, path: SettingPath, message: string): void {
-    this.#mistakes.push({ where: this.#where(offset), path, message });
+  /** A mistake at one setting, or else at the nearest one above it. */
+  #mistake(path: SettingPath, message: string, at = path): void {
+    let where: string | undefined;
+    for (let length = at.length; length > 0 && where === undefined; length -= 1) {
+      where = this.find(at.slice(0, length));
+    }
+    this.#mistakes.push({ where: where ?? `${this.#file}:1`, path, message });
   }
 
-  #where(offset: number): string {
-    return `${this.#file}:${this.#lines.linePos(offset).line}`;
+  /** A mistake so far into the text. */
+  #misplaced(offset: number, message: string, path: SettingPath = []): void {
+    const line = this.#text.slice(0, offset).split('\n').length;
+    this.#mistakes.push({ where: `${this.#file}:${line}`, path, message });
   }
-}
-
-function pathKey(path: SettingPath): string {
-  return JSON.stringify(path);
 }

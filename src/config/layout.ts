@@ -21,7 +21,7 @@ const SAID: Readonly<Record<string, string>> = {
 const LOOKALIKE = /[\u00a0\u2000-\u200b\u202f\u3000\uff1a]/u;
 
 /** A mistake in the layout of a file, and how far into the text it is. */
-interface LayoutMistake {
+export interface LayoutMistake {
   readonly offset: number;
   readonly message: string;
 }
