@@ -91,19 +91,23 @@ function hoursFrom({ now, statsDays }: StatsDeps, keepMs: number): number {
 
 /**
  * The first UTC day from which on the totals of hours have all that was spent. A release that keeps them goes on to do so: they
- * are complete if the oldest day is.
+ * are complete if the oldest day with spending is.
  */
 async function totalsFrom(deps: StatsDeps): Promise<number> {
   const sinceMs = await deps.store.statsSince();
   if (sinceMs === undefined) return Infinity;
   const keptMs = hoursFrom(deps, ROLLUPS.total_hour.keepMs) + DAY_MS - 1;
   const fromMs = stepOf('spend_day', Math.max(sinceMs, keptMs));
-  const day = { fromMs, toMs: fromMs + DAY_MS - 1 };
-  const [totals, whole] = await Promise.all([
-    sumOf(deps, { ...day, rollup: 'total_hour' }),
-    sumOf(deps, { ...day, rollup: 'spend_day' }),
-  ]);
-  return totals === whole ? fromMs : Infinity;
+  for (let dayMs = fromMs; dayMs <= deps.now(); dayMs += DAY_MS) {
+    const day = { fromMs: dayMs, toMs: dayMs + DAY_MS - 1 };
+    const [totals, whole] = await Promise.all([
+      sumOf(deps, { ...day, rollup: 'total_hour' }),
+      sumOf(deps, { ...day, rollup: 'spend_day' }),
+    ]);
+    if (totals !== whole) return Infinity;
+    if (whole !== NOTHING) break;
+  }
+  return fromMs;
 }
 
 /** The roll-up that has all of a UTC day in the smallest parts: hours that may lack something must add up to the day. */
@@ -118,6 +122,8 @@ async function finestOf(
   ]);
   return hours === whole ? 'spend_hour' : 'spend_day';
 }
+
+const NOTHING = JSON.stringify(newTally().sums);
 
 /** All sums over some rows, as text that can be compared. */
 async function sumOf({ store }: StatsDeps, query: StatsQuery): Promise<string> {

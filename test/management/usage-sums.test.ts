@@ -177,7 +177,10 @@ describe.each([
       { ...row, rollup: 'spend_hour' as const },
       { ...row, rollup: 'spend_day' as const },
     ];
-    await store.addStats({ writer: 'old', serial: 1, nowMs: atMs + 60_000, maxRows: 9, additions });
+    // Its first day had no requests.
+    const first = { writer: 'old', nowMs: atMs - DAY_MS, maxRows: 9 };
+    await store.addStats({ ...first, serial: 1, additions: [] });
+    await store.addStats({ ...first, serial: 2, nowMs: atMs + 60_000, additions });
 
     expect(await sumUsage({ ...deps, store }, {})).toMatchObject({ requests: 1, quota: 7 });
     await end();
