@@ -214,7 +214,7 @@ module.exports = {
         '^src/store/(store|redis/url)\\.ts$',
         'joi',
         'yaml',
-        '^(node:)?(fs|os|path|util)$',
+        '^(node:)?(fs|module|os|path|util)$',
       ],
       'the settings: files and the environment become one frozen value; they start nothing',
     ),

@@ -5,7 +5,6 @@ import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createApp } from './assembly/app.js';
 import { CONFIG_EXIT_CODE, ConfigError } from './config/mistakes.js';
-import { printConfig } from './config/print.js';
 import { changesBetween } from './config/reload.js';
 import { loadConfig, loadToStart } from './config/load-config.js';
 import { withTexts, type ConfigSources } from './config/load-groups.js';
@@ -68,6 +67,7 @@ async function main(): Promise<number> {
   const { config, warnings } = loadToStart(sources);
   tidy(config);
   if (values['print-config'] === true) {
+    const { printConfig } = await import('./config/print.js');
     process.stdout.write(printConfig(config));
     return 0;
   }

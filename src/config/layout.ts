@@ -1,4 +1,8 @@
-import { visit, type Document } from 'yaml';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
+
+/** Only mistakes need it, and loading it takes more processor time than all that a start reads. */
+export const yaml = (): typeof Yaml => createRequire(import.meta.url)('yaml') as typeof Yaml;
 
 /** What the parser says of lines that begin in the wrong column, and of signs that are missing. */
 const LAYOUT: ReadonlySet<string> = new Set([
@@ -30,7 +34,7 @@ export interface LayoutMistake {
  * What is wrong with the layout of a file: the first mistake, from which others follow, or else what the parser does not
  * support. No line is quoted, since it may hold a secret.
  */
-export function layoutMistakes(document: Document, text: string): LayoutMistake[] {
+export function layoutMistakes(document: Yaml.Document, text: string): LayoutMistake[] {
   const [first] = document.errors;
   const found = first === undefined ? document.warnings : [first];
   return found.map(({ code, message, pos }) => {
@@ -45,7 +49,7 @@ export function layoutMistakes(document: Document, text: string): LayoutMistake[
   });
 }
 
-function wrongLine(document: Document, text: string, said: string): LayoutMistake {
+function wrongLine(document: Yaml.Document, text: string, said: string): LayoutMistake {
   const offset = placeOf(document, text);
   const quote = said.startsWith('Missing closing') ? lastQuote(document) : undefined;
   if (quote !== undefined) {
@@ -73,7 +77,7 @@ function lineAt(text: string, offset: number): string {
 }
 
 /** Where the first mistake is. A line that is indented too far is found as a part of the line before it. */
-function placeOf({ errors: [first, second] }: Document, text: string): number {
+function placeOf({ errors: [first, second] }: Yaml.Document, text: string): number {
   const offset = first?.pos[0] ?? 0;
   const isTooFar =
     first?.code === 'BLOCK_AS_IMPLICIT_KEY' &&
@@ -83,9 +87,9 @@ function placeOf({ errors: [first, second] }: Document, text: string): number {
 }
 
 /** Where the last quoted text begins. */
-function lastQuote(document: Document): number | undefined {
+function lastQuote(document: Yaml.Document): number | undefined {
   let last: number | undefined;
-  visit(document, {
+  yaml().visit(document, {
     Scalar: (_, { range, type }) => {
       if (type?.startsWith('QUOTE') === true) last = range?.[0];
     },

@@ -1,16 +1,6 @@
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml';
-import {
-  isMap,
-  isPair,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  visit,
-  type Document,
-  type Node,
-} from 'yaml';
-import { layoutMistakes, type LayoutMistake } from './layout.js';
+import type { Document, Node } from 'yaml';
+import { layoutMistakes, yaml, type LayoutMistake } from './layout.js';
 
 export type SettingPath = readonly (string | number)[];
 
@@ -31,7 +21,7 @@ export function parseYaml(
     return { value: load(text, { schema: CORE_SCHEMA }) };
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    const document = parseDocument(text, { prettyErrors: false });
+    const document = yaml().parseDocument(text, { prettyErrors: false });
     const mistakes = [...layoutMistakes(document, text), ...unusableNodes(document)];
     if (mistakes.length > 0) return { mistakes };
     if (document.contents === null) return { value: null };
@@ -41,6 +31,7 @@ export function parseYaml(
 
 /** What is sound YAML, and yet no setting. */
 function unusableNodes(document: Document): YamlMistake[] {
+  const { isScalar, visit } = yaml();
   const mistakes: YamlMistake[] = [];
   if (document.errors.length > 0) return mistakes;
   visit(document, {
@@ -61,6 +52,7 @@ function unusableNodes(document: Document): YamlMistake[] {
 }
 
 function pathTo(nodes: readonly unknown[]): SettingPath {
+  const { isPair, isScalar, isSeq } = yaml();
   return nodes.flatMap<string | number>((node, index) => {
     if (isSeq(node)) return [node.items.indexOf(nodes[index + 1])];
     return isPair(node) && isScalar(node.key) ? [String(node.key.value)] : [];
@@ -72,6 +64,7 @@ export function linesOf(
   text: string,
   first: Readonly<Record<string, number>>,
 ): ReadonlyMap<string, number> {
+  const { isMap, isScalar, isSeq, LineCounter, parseDocument } = yaml();
   const lines = new Map<string, number>();
   const counter = new LineCounter();
   const put = (path: SettingPath, offset = 0): void => {
