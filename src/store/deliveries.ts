@@ -1,4 +1,5 @@
 import type { Page, Slice } from './page.js';
+import { number, recordOf, text } from './records.js';
 
 /** One message on its way to one target, such as a webhook. */
 export interface Delivery {
@@ -33,6 +34,21 @@ export interface DeliveryRecord extends Delivery, DeliveryOutcome {
   /** When its state was last set. */
   readonly changedMs: number;
 }
+
+export const DELIVERIES = recordOf<DeliveryRecord>('deliveries', {
+  id: text('id'),
+  messageId: text('messageId'),
+  type: text('type'),
+  target: text('target'),
+  summary: text('summary'),
+  body: text('body'),
+  atMs: number('atMs'),
+  state: text<DeliveryState>('state'),
+  tries: number('tries'),
+  error: text('error'),
+  dueAtMs: number('dueAtMs'),
+  changedMs: number('changedMs'),
+});
 
 /** A condition that people are alerted to, and how severe it is now; '' ends it. */
 export interface AlertCondition {

@@ -5,6 +5,7 @@ import type {
   DeliveryState,
   DeliveryStore,
 } from '../store.js';
+import { DELIVERIES } from '../deliveries.js';
 import { change, fieldsOf, type Step } from './change.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
@@ -24,9 +25,9 @@ export function openDeliveries(connection: Connection, keys: Keys): DeliveryStor
     { state, tries, error, dueAtMs }: DeliveryOutcome,
     nowMs: number,
   ): Step[] {
-    const fields = ['state', state, 'tries', tries, 'error', error];
+    const outcome = { state, tries, error, dueAtMs, changedMs: nowMs };
     return [
-      ['HSET', at(id), ...fields, 'dueAtMs', dueAtMs, 'changedMs', nowMs],
+      ['HSET', at(id), ...DELIVERIES.toFields(outcome)],
       ...STATES.filter((one) => one !== state).map((one) => ['ZREM', at(one), id] as const),
       ['ZADD', at(state), atMs, id],
       state === 'waiting' ? ['ZADD', due, dueAtMs, id] : ['ZREM', due, id],
@@ -42,7 +43,9 @@ export function openDeliveries(connection: Connection, keys: Keys): DeliveryStor
 
   async function read(ids: readonly string[]): Promise<DeliveryRecord[]> {
     const found = await Promise.all(ids.map((id) => answer(client.hgetall(at(id)))));
-    return found.filter(({ id }) => id !== undefined).map(recordOf);
+    return found
+      .filter(({ id }) => id !== undefined)
+      .map((fields) => DELIVERIES.fromFields(fields));
   }
 
   return {
@@ -59,7 +62,7 @@ export function openDeliveries(connection: Connection, keys: Keys): DeliveryStor
         if (fresh.length > 0 && numberOf(waiting) >= most) return { result: 'full' };
         const outcome = { state: 'waiting', tries: 0, error: '', dueAtMs: now } as const;
         const writes = fresh.flatMap((one): Step[] => [
-          ['HSET', at(one.id), ...membersOf(one)],
+          ['HSET', at(one.id), ...DELIVERIES.toFields(one)],
           ['ZADD', all, one.atMs, one.id],
           ...outcomeWrites(one, outcome, now),
         ]);
@@ -115,7 +118,7 @@ export function openDeliveries(connection: Connection, keys: Keys): DeliveryStor
           const found = fieldsOf(fields);
           if (found.id === undefined) return { result: undefined };
           const outcome = { state: 'waiting', tries: 0, error: '', dueAtMs: now } as const;
-          const record = { ...recordOf(found), ...outcome, changedMs: now };
+          const record = { ...DELIVERIES.fromFields(found), ...outcome, changedMs: now };
           return { result: record, writes: outcomeWrites(record, outcome, now) };
         },
       );
@@ -134,14 +137,6 @@ export function openDeliveries(connection: Connection, keys: Keys): DeliveryStor
 
 const STATES: readonly DeliveryState[] = ['waiting', 'sent', 'dead'];
 
-/** Names and values in turn. */
-function membersOf(delivery: Delivery): (string | number)[] {
-  return Object.entries(delivery).flatMap(([name, value]: [string, string | number]) => [
-    name,
-    value,
-  ]);
-}
-
 function conditionWrites(
   key: string,
   condition: { readonly key: string; readonly value: string } | undefined,
@@ -149,16 +144,4 @@ function conditionWrites(
   if (condition === undefined) return [];
   if (condition.value === '') return [['HDEL', key, condition.key]];
   return [['HSET', key, condition.key, condition.value]];
-}
-
-function recordOf(fields: Readonly<Record<string, string>>): DeliveryRecord {
-  const text = (name: keyof DeliveryRecord): string => fields[name] ?? '';
-  return {
-    ...{ id: text('id'), messageId: text('messageId'), type: text('type'), target: text('target') },
-    ...{ summary: text('summary'), body: text('body'), atMs: Number(text('atMs')) },
-    // Only this file writes it.
-    state: text('state') as DeliveryState,
-    ...{ tries: Number(text('tries')), error: text('error') },
-    ...{ dueAtMs: Number(text('dueAtMs')), changedMs: Number(text('changedMs')) },
-  };
 }

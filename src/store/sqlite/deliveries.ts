@@ -1,20 +1,7 @@
-import type { DeliveryRecord, DeliveryState, DeliveryStore } from '../store.js';
+import { DELIVERIES } from '../deliveries.js';
+import type { DeliveryStore } from '../store.js';
 import type { Database } from './database.js';
-
-interface DeliveryRow {
-  readonly id: string;
-  readonly message_id: string;
-  readonly type: string;
-  readonly target: string;
-  readonly summary: string;
-  readonly body: string;
-  readonly at_ms: number;
-  readonly state: DeliveryState;
-  readonly tries: number;
-  readonly error: string;
-  readonly due_at_ms: number;
-  readonly changed_ms: number;
-}
+import { finder } from './rows.js';
 
 export function openDeliveries(database: Database): DeliveryStore {
   const insert = database.prepare<never>(
@@ -34,11 +21,11 @@ export function openDeliveries(database: Database): DeliveryStore {
     'INSERT OR REPLACE INTO alert_conditions (key, value) VALUES (?, ?)',
   );
   const drop = database.prepare<never>('DELETE FROM alert_conditions WHERE key = ?');
-  const due = database.prepare<DeliveryRow>(
+  const due = database.prepare<object>(
     `SELECT * FROM deliveries WHERE state = 'waiting' AND due_at_ms <= ? ORDER BY due_at_ms, at_ms, id LIMIT ?`,
   );
   const lease = database.prepare<never>('UPDATE deliveries SET due_at_ms = ? WHERE id = ?');
-  const byId = database.prepare<DeliveryRow>('SELECT * FROM deliveries WHERE id = ?');
+  const byId = finder(database, DELIVERIES, 'id');
   const end = database.prepare<never>(
     'UPDATE deliveries SET state = ?, tries = ?, error = ?, due_at_ms = ?, changed_ms = ? WHERE id = ?',
   );
@@ -46,7 +33,7 @@ export function openDeliveries(database: Database): DeliveryStore {
     `DELETE FROM deliveries WHERE id IN
        (SELECT id FROM deliveries WHERE state = ? ORDER BY at_ms DESC, id DESC LIMIT -1 OFFSET ?)`,
   );
-  const page = database.prepare<DeliveryRow>(
+  const page = database.prepare<object>(
     `SELECT * FROM deliveries WHERE ? IN (state, '') ORDER BY at_ms DESC, id DESC LIMIT ? OFFSET ?`,
   );
 
@@ -74,9 +61,9 @@ export function openDeliveries(database: Database): DeliveryStore {
       // Most of the time there is nothing to write.
       if ((await database.read(() => due.get(nowMs, 1))) === undefined) return [];
       return database.write(() => {
-        const rows = due.all(nowMs, most);
-        for (const { id } of rows) lease.run(nowMs + forMs, id);
-        return rows.map((row) => ({ ...recordOf(row), dueAtMs: nowMs + forMs }));
+        const found = due.all(nowMs, most).map(DELIVERIES.fromRow);
+        for (const { id } of found) lease.run(nowMs + forMs, id);
+        return found.map((one) => ({ ...one, dueAtMs: nowMs + forMs }));
       });
     },
 
@@ -89,23 +76,13 @@ export function openDeliveries(database: Database): DeliveryStore {
     redeliver: (id, nowMs) =>
       database.write(() => {
         end.run('waiting', 0, '', nowMs, nowMs, id);
-        const row = byId.get(id);
-        return row === undefined ? undefined : recordOf(row);
+        return byId(id);
       }),
 
     listDeliveries: ({ state = '', offset, limit }) =>
       database.read(() => ({
-        items: page.all(state, limit, offset).map(recordOf),
+        items: page.all(state, limit, offset).map(DELIVERIES.fromRow),
         total: countOf.get(state)?.count ?? 0,
       })),
-  };
-}
-
-function recordOf(row: DeliveryRow): DeliveryRecord {
-  const { message_id: messageId, at_ms: atMs, due_at_ms: dueAtMs, changed_ms: changedMs } = row;
-  const { id, type, target, summary, body, state, tries, error } = row;
-  return {
-    ...{ id, messageId, type, target, summary, body, atMs },
-    ...{ state, tries, error, dueAtMs, changedMs },
   };
 }
