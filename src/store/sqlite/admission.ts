@@ -7,7 +7,7 @@ import {
   type BudgetPeriod,
   type BudgetUse,
 } from '../../core/budget.js';
-import { takeRate, type RateDecision } from '../../core/rate-limit.js';
+import { takeRate, type RateDecision, type RateWindow } from '../../core/rate-limit.js';
 import { isExpired, type Token } from '../../core/token.js';
 import type { Admission, AdmissionStore, AdmitRequest, Credential, Settlement } from '../store.js';
 import { credentialOf, TOKENS } from '../tokens.js';
@@ -36,13 +36,10 @@ interface Budgets {
   readonly user: Budget;
 }
 
-interface CredentialRow {
+interface CredentialRow extends RateWindow {
   readonly user_enabled: number;
   readonly user_quota: number;
   readonly in_flight: number;
-  readonly rate_window: number;
-  readonly rate_current: number;
-  readonly rate_previous: number;
   readonly user_budget: number;
   readonly user_budget_period: BudgetPeriod;
   readonly user_budget_time_zone: string;
@@ -52,7 +49,8 @@ interface CredentialRow {
 
 export function openAdmission(database: Database, reservations: Reservations): AdmissionStore {
   const credentialColumns = `
-    ${TOKENS.columns.map((name) => `t.${name}`).join(', ')}, t.in_flight, t.rate_window, t.rate_current, t.rate_previous,
+    ${TOKENS.columns.map((name) => `t.${name}`).join(', ')}, t.in_flight, t.rate_window AS window, t.rate_current AS current,
+    t.rate_previous AS previous,
     u.enabled AS user_enabled, u.quota AS user_quota, u.budget AS user_budget, u.budget_period AS user_budget_period,
     u.budget_time_zone AS user_budget_time_zone, u.budget_spent AS user_budget_spent,
     u.budget_until_ms AS user_budget_until_ms
@@ -125,13 +123,14 @@ export function openAdmission(database: Database, reservations: Reservations): A
 
     const limited = token.unlimitedQuota ? 0 : 1;
     reserve.run(request.reservationId, userId, tokenId, amount, limited, request.expiresAtMs);
+    const { window, current, previous } = rate?.next ?? row;
     debitUser.run(amount, ...useAfterTaking(budgets.user, amount), userId);
     debitToken.run(
       limited * amount,
       Math.floor(nowMs / 1000),
-      rate?.next.window ?? row.rate_window,
-      rate?.next.current ?? row.rate_current,
-      rate?.next.previous ?? row.rate_previous,
+      window,
+      current,
+      previous,
       ...useAfterTaking(budgets.token, amount),
       tokenId,
     );
@@ -243,11 +242,5 @@ function refusal(
 
 function rateOf(row: CredentialRow, token: Token, nowMs: number): RateDecision | undefined {
   const { rateLimit } = token.policy;
-  if (rateLimit <= 0) return undefined;
-  const last = {
-    window: row.rate_window,
-    current: row.rate_current,
-    previous: row.rate_previous,
-  };
-  return takeRate(last, rateLimit, nowMs);
+  return rateLimit <= 0 ? undefined : takeRate(row, rateLimit, nowMs);
 }

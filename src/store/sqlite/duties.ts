@@ -1,16 +1,13 @@
-import type { DutyStore } from '../store.js';
+import type { Duty, DutyStore } from '../store.js';
 import type { Database } from './database.js';
-
-interface DutyRow {
-  readonly due_at_ms: number;
-  readonly note: string;
-}
 
 /** After how long duties are forgotten that are no longer taken, such as those of deleted channels. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 export function openDuties(database: Database): DutyStore {
-  const find = database.prepare<DutyRow>('SELECT due_at_ms, note FROM duties WHERE name = ?');
+  const find = database.prepare<Duty>(
+    'SELECT due_at_ms AS dueAtMs, note FROM duties WHERE name = ?',
+  );
   const put = database.prepare<never>(
     'INSERT OR REPLACE INTO duties (name, due_at_ms, note) VALUES (?, ?, ?)',
   );
@@ -20,8 +17,8 @@ export function openDuties(database: Database): DutyStore {
   return {
     takeDuty: (name, nowMs, forMs) =>
       database.write(() => {
-        const { due_at_ms: due = 0, note = '' } = find.get(name) ?? {};
-        if (due > nowMs) return { isMine: false, dueAtMs: due, note };
+        const { dueAtMs = 0, note = '' } = find.get(name) ?? {};
+        if (dueAtMs > nowMs) return { isMine: false, dueAtMs, note };
         put.run(name, nowMs + forMs, note);
         return { isMine: true, dueAtMs: nowMs + forMs, note };
       }),
@@ -34,8 +31,8 @@ export function openDuties(database: Database): DutyStore {
 
     readDuty: (name) =>
       database.read(() => {
-        const row = find.get(name);
-        return row === undefined ? undefined : { dueAtMs: row.due_at_ms, note: row.note };
+        const duty = find.get(name);
+        return duty && { dueAtMs: duty.dueAtMs, note: duty.note };
       }),
 
     dropDuty: (name) =>

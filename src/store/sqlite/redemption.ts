@@ -11,27 +11,16 @@ import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
 import { finder, insertInto, updateOf } from './rows.js';
 
-interface BatchRow {
-  readonly batch_id: string;
-  readonly name: string;
-  readonly made: number;
-  readonly used: number;
-  readonly used_quota: number;
-  readonly left_count: number;
-  readonly left_quota: number;
-  readonly created_time: number;
-}
-
 const LISTED = { table: 'codes', read: (row: object) => codeOf(CODES.fromRow(row)) };
 
 export function openRedemption(database: Database): RedemptionStore {
   const byId = finder(database, CODES, 'id');
   const byHash = finder(database, CODES, 'code_hash');
-  const sums = database.prepare<BatchRow>(
-    `SELECT name, batch_id, COUNT(*) AS made,
-       SUM(status = 'used') AS used, TOTAL(quota * (status = 'used')) AS used_quota,
-       SUM(is_left) AS left_count, TOTAL(quota * is_left) AS left_quota,
-       created_time, MAX(id)
+  const sums = database.prepare<CodeBatch & { readonly id: number }>(
+    `SELECT name, batch_id AS batchId, COUNT(*) AS made,
+       SUM(status = 'used') AS used, TOTAL(quota * (status = 'used')) AS usedQuota,
+       SUM(is_left) AS "left", TOTAL(quota * is_left) AS leftQuota,
+       created_time AS createdTime, MAX(id) AS id
      FROM (SELECT *, status = 'enabled' AND (expired_time = 0 OR expired_time * 1000 > ?) AS is_left FROM codes)
      GROUP BY CASE batch_id WHEN '' THEN 'name ' || name ELSE batch_id END ORDER BY MAX(id) DESC`,
   );
@@ -83,7 +72,7 @@ export function openRedemption(database: Database): RedemptionStore {
         return selectPage(database, LISTED, filter, { offset, limit });
       }),
 
-    sumCodes: (nowMs) => database.read(() => sums.all(nowMs).map(batchOf)),
+    sumCodes: (nowMs) => database.read(() => sums.all(nowMs).map(({ id: _, ...batch }) => batch)),
 
     updateCode: (id, wanted, when) =>
       database.write(() => {
@@ -104,13 +93,5 @@ export function openRedemption(database: Database): RedemptionStore {
 
     /** Claim and credit are one transaction here: neither exists without the other. */
     recoverRedemptions: () => database.read(() => 0),
-  };
-}
-
-function batchOf(row: BatchRow): CodeBatch {
-  return {
-    batchId: row.batch_id,
-    ...{ name: row.name, made: row.made, used: row.used, usedQuota: row.used_quota },
-    ...{ left: row.left_count, leftQuota: row.left_quota, createdTime: row.created_time },
   };
 }

@@ -1,20 +1,8 @@
-import { takeRate } from '../../core/rate-limit.js';
-import { judgeOneTimeCode, SESSIONS, USED_STEP_MS } from '../sessions.js';
+import { takeRate, type RateWindow } from '../../core/rate-limit.js';
+import { judgeOneTimeCode, SESSIONS, USED_STEP_MS, type OneTimeCode } from '../sessions.js';
 import type { IdempotencyClaim, NewSession, Session, SessionStore } from '../store.js';
 import type { Database } from './database.js';
 import { insertInto } from './rows.js';
-
-interface OneTimeCodeRow {
-  readonly code_hash: string;
-  readonly expires_at_ms: number;
-  readonly attempts: number;
-}
-
-interface LimitRow {
-  readonly rate_window: number;
-  readonly rate_current: number;
-  readonly rate_previous: number;
-}
 
 interface IdempotencyRow {
   readonly fingerprint: string;
@@ -112,7 +100,9 @@ function openOneTimeCodes(
   const put = database.prepare<never>(
     'INSERT OR REPLACE INTO one_time_codes (user_id, code_hash, expires_at_ms) VALUES (?, ?, ?)',
   );
-  const find = database.prepare<OneTimeCodeRow>('SELECT * FROM one_time_codes WHERE user_id = ?');
+  const find = database.prepare<OneTimeCode>(
+    'SELECT code_hash AS codeHash, expires_at_ms AS expiresAtMs, attempts FROM one_time_codes WHERE user_id = ?',
+  );
   const count = database.prepare<never>(
     'UPDATE one_time_codes SET attempts = attempts + 1 WHERE user_id = ?',
   );
@@ -126,9 +116,8 @@ function openOneTimeCodes(
 
     takeOneTimeCode: (userId, codeHash, nowMs, maxAttempts) =>
       database.write(() => {
-        const code = find.get(userId);
-        if (code === undefined) return false;
-        const kept = { ...code, codeHash: code.code_hash, expiresAtMs: code.expires_at_ms };
+        const kept = find.get(userId);
+        if (kept === undefined) return false;
         const outcome = judgeOneTimeCode(kept, codeHash, nowMs, maxAttempts);
         if (outcome === 'wrong') count.run(userId);
         else remove.run(userId);
@@ -138,7 +127,9 @@ function openOneTimeCodes(
 }
 
 function openLimits(database: Database): Pick<SessionStore, 'takeLimit' | 'clearLimit'> {
-  const find = database.prepare<LimitRow>('SELECT * FROM limits WHERE name = ?');
+  const find = database.prepare<RateWindow>(
+    'SELECT rate_window AS window, rate_current AS current, rate_previous AS previous FROM limits WHERE name = ?',
+  );
   const put = database.prepare<never>(
     `INSERT OR REPLACE INTO limits (name, rate_window, rate_current, rate_previous, expires_at_ms)
      VALUES (?, ?, ?, ?, ?)`,
@@ -155,12 +146,7 @@ function openLimits(database: Database): Pick<SessionStore, 'takeLimit' | 'clear
     takeLimit: (name, limit, windowMs, nowMs) =>
       database.write(() => {
         removeExpired.run(nowMs);
-        const row = find.get(name);
-        const last = {
-          window: row?.rate_window ?? 0,
-          current: row?.rate_current ?? 0,
-          previous: row?.rate_previous ?? 0,
-        };
+        const last = find.get(name) ?? { window: 0, current: 0, previous: 0 };
         const decision = takeRate(last, limit, nowMs, windowMs);
         if (!decision.allowed) {
           return { allowed: false, remaining: 0, retryAfterMs: decision.retryAfterMs };
