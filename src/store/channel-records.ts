@@ -9,6 +9,7 @@ import {
 import { isSameJson } from '../core/records.js';
 import type { ChannelSnapshot, DeclaredChannel } from './channels.js';
 import type { MovedRow } from './moving.js';
+import { flag, maybe, number, recordOf, text } from './records.js';
 import { openCredentials, type Vault } from './vault.js';
 
 /** A channel as it is stored: without its id, and with sealed credentials. */
@@ -65,6 +66,14 @@ export function storedFrom(columns: ChannelColumns): StoredChannel {
     declaredStatus: columns.declared_status ?? undefined,
   };
 }
+
+export const SWITCHES = recordOf<TagSwitch>('tag_switches', {
+  tag: text(),
+  disabled: flag(),
+  reason: maybe(text()),
+  changedTime: number(),
+  changedBy: maybe(text()),
+});
 
 export function switchOf(record: string): TagSwitch {
   const stored = JSON.parse(record) as TagSwitch;

@@ -1,9 +1,9 @@
-import type { TagSwitch } from '../../core/channel.js';
 import { isSameJson } from '../../core/records.js';
 import {
   columnsOf,
   editsOf,
   storedFrom,
+  SWITCHES,
   withEdits,
   withSwitch,
   type ChannelColumns,
@@ -19,14 +19,6 @@ import { openWatch } from './watch.js';
 
 type ChannelRow = ChannelColumns & { readonly id: number };
 
-interface SwitchRow {
-  readonly tag: string;
-  readonly disabled: number;
-  readonly reason: string | null;
-  readonly changed_time: number;
-  readonly changed_by: string | null;
-}
-
 export interface OpenedChannels {
   readonly backend: ChannelBackend;
   readonly watched: Pick<ChannelStore, 'channelsVersion' | 'watchChannels' | 'begin'>;
@@ -37,9 +29,6 @@ export function openChannels(database: Database, pollMs: number): OpenedChannels
   const { version, stored, advance } = openLatest(database);
   const release = database.prepare<never>('UPDATE channels SET name = ? WHERE id = ?');
   const remove = database.prepare<never>('DELETE FROM channels WHERE id = ?');
-  const putSwitch = database.prepare<never>(
-    `INSERT OR REPLACE INTO tag_switches (tag, disabled, reason, changed_time, changed_by) VALUES (?, ?, ?, ?, ?)`,
-  );
   const removeSwitch = database.prepare<never>('DELETE FROM tag_switches WHERE tag = ?');
   const putNode = database.prepare<never>(
     'INSERT OR REPLACE INTO nodes (id, version, expires_at_ms) VALUES (?, ?, ?)',
@@ -89,11 +78,9 @@ export function openChannels(database: Database, pollMs: number): OpenedChannels
 
     setSwitch: (tag, next) =>
       change(() => {
-        if (next === undefined && removeSwitch.run(tag) === 0) return version();
-        if (next !== undefined) {
-          const { disabled, reason, changedTime, changedBy } = next;
-          putSwitch.run(tag, Number(disabled), reason ?? null, changedTime, changedBy ?? null);
-        }
+        const removed = removeSwitch.run(tag);
+        if (next !== undefined) insertInto(database, 'tag_switches', SWITCHES.toRow(next), 'tag');
+        else if (removed === 0) return version();
         return advance((latest, version) => withSwitch(latest, tag, next, version));
       }),
 
@@ -133,7 +120,7 @@ function openLatest(database: Database) {
   );
   const putVersion = database.prepare<never>('UPDATE channels_version SET version = ?');
   const allChannels = database.prepare<ChannelRow>('SELECT * FROM channels ORDER BY id');
-  const allSwitches = database.prepare<SwitchRow>('SELECT * FROM tag_switches ORDER BY tag');
+  const allSwitches = database.prepare<object>('SELECT * FROM tag_switches ORDER BY tag');
   let latest: StoredChannels | undefined;
   const version = (): number => readVersion.get()?.version ?? 0;
 
@@ -152,7 +139,8 @@ function openLatest(database: Database) {
         switches: new Map(
           allSwitches
             .all()
-            .map((row) => [row.tag, sameAs(switches?.get(row.tag), tagSwitchOf(row))]),
+            .map(SWITCHES.fromRow)
+            .map((found) => [found.tag, sameAs(switches?.get(found.tag), found)]),
         ),
       };
       return latest;
@@ -175,14 +163,4 @@ function openLatest(database: Database) {
 /** What was there before, if it is the same: identities stay. */
 function sameAs<T>(before: T | undefined, now: T): T {
   return before !== undefined && isSameJson(before, now) ? before : now;
-}
-
-function tagSwitchOf(row: SwitchRow): TagSwitch {
-  return {
-    tag: row.tag,
-    disabled: row.disabled === 1,
-    reason: row.reason ?? undefined,
-    changedTime: row.changed_time,
-    changedBy: row.changed_by ?? undefined,
-  };
 }
