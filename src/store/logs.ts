@@ -85,18 +85,22 @@ export interface LogSlice extends Slice {
   readonly count?: false;
 }
 
-export interface RefusedQuery extends LogSlice {
+/** Which requests of either log. */
+export interface RequestQuery extends LogSlice {
   readonly userId?: number;
   readonly tokenId?: number;
   readonly tokenName?: string;
   readonly model?: string;
   readonly outcome?: string;
-  readonly address?: string;
   readonly minDurationMs?: number;
   /** The newest with this id. */
   readonly requestId?: string;
   readonly fromMs?: number;
   readonly toMs?: number;
+}
+
+export interface RefusedQuery extends RequestQuery {
+  readonly address?: string;
 }
 
 /** A request by its id: the newest if the id was used again. */
@@ -111,22 +115,12 @@ export interface LogReach {
   readonly refusedFromMs: number | undefined;
 }
 
-export interface UsageQuery extends LogSlice {
-  readonly userId?: number;
-  readonly tokenId?: number;
-  readonly tokenName?: string;
-  readonly model?: string;
+export interface UsageQuery extends RequestQuery {
   readonly channelId?: number;
   readonly provider?: string;
   readonly tag?: string;
-  readonly outcome?: string;
   /** Only failed requests, whatever the code. */
   readonly failed?: true;
-  readonly minDurationMs?: number;
-  /** The newest with this id. */
-  readonly requestId?: string;
-  readonly fromMs?: number;
-  readonly toMs?: number;
 }
 
 export type UsageStats = Readonly<Record<'requests' | SummedMember, number>>;

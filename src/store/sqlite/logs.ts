@@ -5,11 +5,15 @@ import { AUDIT_ENTRIES, REFUSED_ENTRIES } from '../logs.js';
 import type { Columns } from '../records.js';
 import type {
   AuditEntry,
+  AuditQuery,
   BatchMark,
   Logged,
   LogSlice,
   LogStore,
+  Page,
   RefusedQuery,
+  RequestDetail,
+  RequestQuery,
   UsageEntry,
   UsageQuery,
   UsageStats,
@@ -19,15 +23,7 @@ import { Filter, selectPage } from './page.js';
 import { insertInto } from './rows.js';
 import { openWriters } from './writers.js';
 
-interface LoggedRow {
-  readonly id: number;
-}
-
-type UsageRow = Columns & {
-  readonly id: number;
-  readonly at_ms: number;
-  readonly detail: string | null;
-};
+type LogRow = Columns & { readonly id: number; readonly at_ms: number };
 
 const USAGE_COLUMNS = USAGE_ROWS.map(({ name }) => ({ name, column: snakeCase(name) }));
 const SUMS = [
@@ -49,29 +45,13 @@ export function openLogs(database: Database): LogStore {
     `INSERT INTO usage_log (at_ms, detail, ${USAGE_COLUMNS.map(({ column }) => column).join(', ')})
      VALUES (?, ?, ${USAGE_COLUMNS.map(() => '?').join(', ')}) RETURNING id`,
   );
-  const findUsage = database.prepare<UsageRow>(
-    'SELECT * FROM usage_log WHERE request_id = ? ORDER BY id DESC LIMIT 1',
-  );
-  const findRefused = database.prepare<LoggedRow>(
-    'SELECT * FROM refused_log WHERE request_id = ? ORDER BY id DESC LIMIT 1',
-  );
-  const oldest = (table: 'usage_log' | 'refused_log') =>
-    database.prepare<{ readonly at_ms: number }>(
-      `SELECT at_ms FROM ${table} ORDER BY at_ms LIMIT 1`,
-    );
-  const oldestUsage = oldest('usage_log');
-  const oldestRefused = oldest('refused_log');
-  // Ids have gaps only at the old end, so the newest id alone tells which entries exceed the bound.
-  const boundUsage = database.prepare<never>('DELETE FROM usage_log WHERE id <= ?');
-  const boundRefused = database.prepare<never>('DELETE FROM refused_log WHERE id <= ?');
-  const boundAudit = database.prepare<never>('DELETE FROM audit_log WHERE id <= ?');
-  const trimUsage = database.prepare<never>('DELETE FROM usage_log WHERE at_ms < ?');
-  const trimRefused = database.prepare<never>('DELETE FROM refused_log WHERE at_ms < ?');
+  const usage = openLog(database, 'usage_log', usageOf);
+  const refused = openLog(database, 'refused_log', REFUSED_ENTRIES.fromRow);
+  const audit = openLog(database, 'audit_log', auditOf);
   const renameActor = database.prepare<never>('UPDATE audit_log SET actor = ? WHERE actor_id = ?');
   const forgetTarget = database.prepare<never>(
     "UPDATE audit_log SET name = ?, detail = '{}', changes = NULL WHERE target = ?",
   );
-  const trimAudit = database.prepare<never>('DELETE FROM audit_log WHERE at_ms < ?');
 
   const isNew = openWriters(database);
   const isNewBatch = (
@@ -95,24 +75,13 @@ export function openLogs(database: Database): LogStore {
         if (!isNewBatch('usage', entries, mark)) return;
         let newest = 0;
         for (const entry of entries) newest = append(entry);
-        boundUsage.run(newest - maxEntries);
+        usage.keep(newest, maxEntries);
       }),
 
-    listUsage: (query) =>
-      database.read(() =>
-        selectPage(
-          database,
-          { table: 'usage_log', read: logged(usageOf) },
-          after('usage_log', usageFilter(query), query),
-          query,
-          NEWEST,
-        ),
-      ),
+    listUsage: (query) => database.read(() => usage.page(usageFilter(query), query)),
 
     async usageStats(query) {
-      const span = new Filter()
-        .where('t.at_ms >= ?', query.fromMs)
-        .where('t.at_ms <= ?', query.toMs);
+      const span = spanFilter(query);
       const ids = await database.read(() =>
         database
           .prepare<Ids>(`SELECT min(id) AS first, max(id) AS last FROM usage_log t ${span.sql}`)
@@ -144,40 +113,24 @@ export function openLogs(database: Database): LogStore {
         for (const entry of entries) {
           newest = insertInto(database, 'refused_log', REFUSED_ENTRIES.toRow(entry));
         }
-        boundRefused.run(newest - maxEntries);
+        refused.keep(newest, maxEntries);
       }),
 
-    listRefused: (query) =>
-      database.read(() =>
-        selectPage(
-          database,
-          { table: 'refused_log', read: logged(REFUSED_ENTRIES.fromRow) },
-          after('refused_log', refusedFilter(query), query),
-          query,
-          NEWEST,
-        ),
-      ),
+    listRefused: (query) => database.read(() => refused.page(refusedFilter(query), query)),
 
     findRequest: (requestId) =>
-      database.read(() => {
-        const usage = findUsage.get(requestId);
-        const refused = findRefused.get(requestId);
-        return {
-          usage: usage === undefined ? undefined : usageOf(usage),
-          refused: refused && REFUSED_ENTRIES.fromRow(refused),
-        };
-      }),
+      database.read(() => ({ usage: usage.find(requestId), refused: refused.find(requestId) })),
 
     logReach: () =>
       database.read(() => ({
-        usageFromMs: oldestUsage.get()?.at_ms,
-        refusedFromMs: oldestRefused.get()?.at_ms,
+        usageFromMs: usage.oldestMs(),
+        refusedFromMs: refused.oldestMs(),
       })),
 
     appendAudit: (entry, maxEntries) =>
       database.write(() => {
         const id = insertInto(database, 'audit_log', AUDIT_ENTRIES.toRow(entry));
-        boundAudit.run(id - maxEntries);
+        audit.keep(id, maxEntries);
       }),
 
     forgetInAudit: (userId, name) =>
@@ -186,25 +139,11 @@ export function openLogs(database: Database): LogStore {
         forgetTarget.run(name, `user:${userId}`);
       }),
 
-    listAudit: (query) =>
-      database.read(() => {
-        const filter = new Filter()
-          .where('t.actor_id = ?', query.actorId)
-          .where('t.actor = ?', query.actor)
-          .where('t.action = ?', query.action)
-          .where('t.target = ?', query.target)
-          .where('t.at_ms >= ?', query.fromMs)
-          .where('t.at_ms <= ?', query.toMs);
-        const listed = { table: 'audit_log', read: logged(auditOf) };
-        return selectPage(database, listed, after('audit_log', filter, query), query, NEWEST);
-      }),
+    listAudit: (query) => database.read(() => audit.page(auditFilter(query), query)),
 
     trimLogs: (olderThanMs, auditOlderThanMs = olderThanMs) =>
       database.write(
-        () =>
-          trimUsage.run(olderThanMs) +
-          trimRefused.run(olderThanMs) +
-          trimAudit.run(auditOlderThanMs),
+        () => usage.trim(olderThanMs) + refused.trim(olderThanMs) + audit.trim(auditOlderThanMs),
       ),
   };
 }
@@ -212,61 +151,79 @@ export function openLogs(database: Database): LogStore {
 /** By time, and those of one millisecond in the order of their coming. */
 const NEWEST = 't.at_ms DESC,';
 
-/** Only what comes after an entry in that order; nothing comes after one that is gone. */
-function after(table: string, filter: Filter, { before }: LogSlice): Filter {
-  return filter
-    .where(`t.at_ms <= (SELECT at_ms FROM ${table} WHERE id = ?)`, before)
-    .where(`(t.at_ms, t.id) < (SELECT at_ms, id FROM ${table} WHERE id = ?)`, before);
-}
+/** What every log does with its table. Call these inside a transaction. */
+function openLog<T>(
+  database: Database,
+  table: 'usage_log' | 'refused_log' | 'audit_log',
+  read: (row: LogRow) => T,
+) {
+  const oldest = `SELECT at_ms FROM ${table} ORDER BY at_ms LIMIT 1`;
+  const bound = database.prepare<never>(`DELETE FROM ${table} WHERE id <= ?`);
+  const trim = database.prepare<never>(`DELETE FROM ${table} WHERE at_ms < ?`);
+  const logged = (row: LogRow): Logged<T> => ({ ...read(row), id: row.id });
 
-/** An entry as a log lists it. */
-function logged<Row extends LoggedRow, T>(read: (row: Row) => T): (row: Row) => Logged<T> {
-  return (row) => ({ ...read(row), id: row.id });
+  return {
+    /** Ids have gaps only at the old end, so the newest id alone tells which entries exceed the bound. */
+    keep: (newestId: number, maxEntries: number) => bound.run(newestId - maxEntries),
+
+    trim: (olderThanMs: number) => trim.run(olderThanMs),
+
+    oldestMs: () => database.prepare<{ readonly at_ms: number }>(oldest).get()?.at_ms,
+
+    /** The newest entry of a request, in a log of requests. */
+    find(requestId: string): T | undefined {
+      const row = database
+        .prepare<LogRow>(`SELECT * FROM ${table} WHERE request_id = ? ORDER BY id DESC LIMIT 1`)
+        .get(requestId);
+      return row && read(row);
+    },
+
+    /** With `before`, only what comes after that entry in the order; nothing comes after one that is gone. */
+    page(filter: Filter, query: LogSlice): Page<Logged<T>> {
+      const { before } = query;
+      filter
+        .where(`t.at_ms <= (SELECT at_ms FROM ${table} WHERE id = ?)`, before)
+        .where(`(t.at_ms, t.id) < (SELECT at_ms, id FROM ${table} WHERE id = ?)`, before);
+      return selectPage(database, { table, read: logged }, filter, query, NEWEST);
+    },
+  };
 }
 
 function usageFilter(query: Omit<UsageQuery, keyof LogSlice>): Filter {
-  return new Filter()
-    .where('t.user_id = ?', query.userId)
-    .where('t.token_id = ?', query.tokenId)
-    .where('t.token_name = ?', query.tokenName)
-    .where('t.model = ?', query.model)
-    .where('t.channel_id = ?', query.channelId)
-    .where('t.provider = ?', query.provider)
-    .where('t.tag = ?', query.tag)
-    .where('t.outcome = ?', query.outcome)
-    .where("t.outcome <> 'ok' AND ?", query.failed === undefined ? undefined : 1)
-    .where('t.duration_ms >= ?', query.minDurationMs)
-    .where('t.id = (SELECT max(id) FROM usage_log WHERE request_id = ?)', query.requestId)
-    .where('t.at_ms >= ?', query.fromMs)
-    .where('t.at_ms <= ?', query.toMs);
+  return requestFilter('usage_log', query)
+    .equal(query, ['channelId', 'provider', 'tag'])
+    .where("t.outcome <> 'ok' AND ?", query.failed === undefined ? undefined : 1);
 }
 
 function refusedFilter(query: RefusedQuery): Filter {
-  return new Filter()
-    .where('t.user_id = ?', query.userId)
-    .where('t.token_id = ?', query.tokenId)
-    .where('t.token_name = ?', query.tokenName)
-    .where('t.model = ?', query.model)
-    .where('t.outcome = ?', query.outcome)
-    .where('t.address = ?', query.address)
-    .where('t.duration_ms >= ?', query.minDurationMs)
-    .where('t.id = (SELECT max(id) FROM refused_log WHERE request_id = ?)', query.requestId)
-    .where('t.at_ms >= ?', query.fromMs)
-    .where('t.at_ms <= ?', query.toMs);
+  return requestFilter('refused_log', query).equal(query, ['address']);
 }
 
-function usageOf(row: UsageRow): UsageEntry {
+function auditFilter(query: AuditQuery): Filter {
+  return spanFilter(query).equal(query, ['actorId', 'actor', 'action', 'target']);
+}
+
+function requestFilter(table: string, query: Omit<RequestQuery, keyof LogSlice>): Filter {
+  return spanFilter(query)
+    .equal(query, ['userId', 'tokenId', 'tokenName', 'model', 'outcome'])
+    .where('t.duration_ms >= ?', query.minDurationMs)
+    .where(`t.id = (SELECT max(id) FROM ${table} WHERE request_id = ?)`, query.requestId);
+}
+
+function spanFilter({ fromMs, toMs }: Pick<RequestQuery, 'fromMs' | 'toMs'>): Filter {
+  return new Filter().where('t.at_ms >= ?', fromMs).where('t.at_ms <= ?', toMs);
+}
+
+function usageOf(row: LogRow): UsageEntry {
   const kept = USAGE_COLUMNS.map(({ name, column }) => [name, row[column]] as const);
   return {
     atMs: row.at_ms,
     ...usageMembersOf(Object.fromEntries(kept)),
-    ...(row.detail === null
-      ? {}
-      : { detail: JSON.parse(row.detail) as NonNullable<UsageEntry['detail']> }),
+    ...(row.detail === null ? {} : { detail: JSON.parse(String(row.detail)) as RequestDetail }),
   };
 }
 
-function auditOf(row: LoggedRow): AuditEntry {
+function auditOf(row: LogRow): AuditEntry {
   const { name, changes, ...entry } = AUDIT_ENTRIES.fromRow(row);
   return { ...entry, ...present({ name, changes }) };
 }

@@ -1,3 +1,4 @@
+import { snakeCase } from '../../core/records.js';
 import type { Order, Page, Slice } from '../store.js';
 import type { Database, SqlValue } from './database.js';
 
@@ -13,6 +14,14 @@ export class Filter {
     for (let index = 1; index < condition.split('?').length; index += 1) {
       this.parameters.push(value);
     }
+    return this;
+  }
+
+  /** Adds that columns are what the members of a query say, where these are defined. */
+  equal<Q extends object>(query: Q, members: readonly (keyof Q & string)[]): this {
+    // Members of queries that name columns hold what columns hold.
+    const wanted = query as Readonly<Record<string, SqlValue | undefined>>;
+    for (const name of members) this.where(`t.${snakeCase(name)} = ?`, wanted[name]);
     return this;
   }
 
