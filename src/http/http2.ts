@@ -14,7 +14,7 @@ import type { Socket } from 'node:net';
 import type { ReadableOptions } from 'node:stream';
 import { Chatter } from './chatter.js';
 import { PREFACE, requestsIn } from './http2-preface.js';
-import { holdHandle, isBlocked, nodesInside } from './nodes-inside.js';
+import { holdHandle, isBlocked, keepSession, nodesInside } from './nodes-inside.js';
 import { FEW_PIECES, Pacing, SMALL_BYTES } from './pacing.js';
 
 /** Requests at once on one connection; a client that has more waits, or connects again. */
@@ -197,6 +197,7 @@ export class Http2Connections {
   /** Closes connections without requests. That pings come, or headers that never end, does not count. */
   #follow(session: ServerHttp2Session, socket: Socket): void {
     const { headersTimeoutMs, keepAliveTimeoutMs } = this.#timeouts;
+    keepSession(session, socket);
     // Bodies wait for their turn to be read: those that wait must not use up the room of the one whose turn it is.
     session.setLocalWindowSize(MAX_STREAMS * STREAM_WINDOW_BYTES);
     const open = new Set<ServerHttp2Stream>();

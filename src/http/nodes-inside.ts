@@ -1,4 +1,5 @@
 import { IncomingMessage, Server, ServerResponse, type RequestListener } from 'node:http';
+import type { Http2Session } from 'node:http2';
 import { Server as NetServer, Socket } from 'node:net';
 import type { Express } from 'express';
 
@@ -192,6 +193,23 @@ export function holdHandle(socket: Socket): () => void {
 /** Whether a session of HTTP/2 has replies that wait for their caller to read. */
 export function isBlocked(socket: Socket): boolean {
   return handleOf(socket)?.writeQueueSize !== 0;
+}
+
+const kept = new Set<object>();
+
+/**
+ * Keeps what Node has of a session of HTTP/2 outside the heap until its last streams are gone, a turn after its connection. Node
+ * ends the process with an assertion (`current_nghttp2_memory_`) if the collector comes between. Returns whether it is found.
+ */
+export function keepSession(session: Http2Session, socket: Socket): boolean {
+  const place = Object.getOwnPropertySymbols(session).find(
+    ({ description }) => description === 'kHandle',
+  );
+  const inside: unknown = place && Reflect.get(session, place);
+  if (typeof inside !== 'object' || inside === null) return false;
+  kept.add(inside);
+  socket.on('close', () => setImmediate(() => kept.delete(inside)));
+  return true;
 }
 
 const { port1: nowhere } = new MessageChannel();

@@ -168,6 +168,21 @@ const FLOODS = `
   };
   flood();
 `;
+/** A program that opens one connection after the other, and breaks the protocol on each until Node gives it up. */
+const BREAKS = `
+  const { connect } = require('node:net');
+  const [port, start, broken] = JSON.parse(process.argv[1]);
+  let left = 250;
+  const open = () => {
+    if (left-- <= 0) return;
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined).on('close', open);
+    socket.write(start, 'latin1');
+    socket.resume().once('data', () => {
+      socket.write(broken, 'latin1', () => setTimeout(() => socket.destroy(), 20));
+    });
+  };
+  for (let at = 0; at < 4; at += 1) open();
+`;
 const isGone = (socket: Socket) => () => socket.destroyed;
 
 describe('HTTP/2 requests', () => {
@@ -491,6 +506,27 @@ describe('HTTP/2 connections', () => {
 
     // Only a client with a processor of its own is fast enough: Node ended the process within ten connections.
     const child = spawn(process.execPath, ['-e', FLOODS, gateway.url], { stdio: 'inherit' });
+    await once(child, 'exit');
+
+    expect(child.exitCode).toBe(0);
+    expect((await post(client(), REQUEST)).status).toBe(200);
+  });
+
+  it('are closed one after the other while Node reads what breaks the protocol', async () => {
+    await start();
+    const { port } = gateway.app.server.address() as AddressInfo;
+    const lot = (from: number, each: (id: number) => string) =>
+      Array.from({ length: 95 }, (_, at) => each(from + 2 * at)).join('');
+    // A name in capitals.
+    const broken =
+      lot(1, (id) => frame(1, 4, id, HEADERS)) +
+      lot(401, (id) => frame(1, 5, id, `${HEADERS}\x00\x01A\x01b`)) +
+      lot(601, (id) => frame(1, 5, id, `${HEADERS}\x00\x01A\x01b`)) +
+      lot(801, (id) => frame(1, 5, id, HEADERS) + frame(3, 0, id, '\0\0\0\x08'));
+
+    // Node ended the process within a hundred connections.
+    const args = JSON.stringify([port, PREFACE + SETTINGS, broken]);
+    const child = spawn(process.execPath, ['-e', BREAKS, args], { stdio: 'inherit' });
     await once(child, 'exit');
 
     expect(child.exitCode).toBe(0);

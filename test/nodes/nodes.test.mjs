@@ -10,7 +10,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect, createServer as createNetServer, Socket } from 'node:net';
 import { test } from 'node:test';
 import express from 'express';
-import { freeAtOnce, nodesInside, PLAIN } from '../../src/http/nodes-inside.ts';
+import { freeAtOnce, keepSession, nodesInside, PLAIN } from '../../src/http/nodes-inside.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { writesBelow } from '../../src/gateway/transport/nodes-inside.ts';
 import { Upstream } from '../../src/gateway/transport/upstream.ts';
@@ -58,6 +58,14 @@ test('everything inside Node is where it is expected', () => {
 
   for (const name of Object.keys(PLAIN)) assert.notEqual(inside[name], PLAIN[name], name);
   assert.ok(writesBelow(new Socket()));
+});
+
+test('what a session of HTTP/2 has outside the heap is found', () => {
+  const socket = new Socket();
+  const session = connectHttp2('http://x', { createConnection: () => socket });
+
+  assert.equal(keepSession(session, socket), true);
+  session.on('error', () => undefined).destroy();
 });
 
 test('a buffer is freed at once', () => {
