@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { RefusedError } from './errors.js';
 import { listPart } from '../client/client.js';
 import type { AlertWire } from '../shapes/alert.js';
-import { asList, type Columns } from './listing.js';
+import { asList, pageAsRows, type Columns } from './listing.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { counted } from './text.js';
 import { pageOf, withPage, type PageOptions } from './values.js';
@@ -51,13 +51,10 @@ async function listAll({ client, list }: Session, command: Command): Promise<voi
   const { state, ...options } = command.opts<ListOptions>();
   const page = pageOf(options);
   const query = state === undefined ? {} : { state };
-  const listed = await listPart(client, 'listAlerts', query, page);
   await list({
     columns: COLUMNS,
-    rows: listed.items,
     none: 'No alerts.',
-    json: listed,
-    part: { total: listed.total, offset: page.offset },
+    ...pageAsRows(await listPart(client, 'listAlerts', query, page), page),
   });
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { listPart } from '../client/client.js';
 import type { AuditChangeWire, AuditWire } from '../shapes/log.js';
 import { namedUser } from './accounts.js';
-import { asList, type Columns } from './listing.js';
+import { asList, pageAsRows, type Columns } from './listing.js';
 import { spanOf } from './log-filters.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { pageOf, past, withPage, type PageOptions } from './values.js';
@@ -40,13 +40,10 @@ async function listAudit({ client, list }: Session, command: Command): Promise<v
   const page = pageOf(options);
   const actor = user === undefined ? undefined : (await namedUser(client, user)).id;
   const filter = { actor_id: actor, action, target, ...spanOf(options) };
-  const { items, total } = await listPart(client, 'listAudit', filter, page);
   await list({
     columns: COLUMNS,
-    rows: items,
     none: `No such entries in the audit log of ${client.place}.`,
-    json: { items, total },
-    part: { total, offset: page.offset },
+    ...pageAsRows(await listPart(client, 'listAudit', filter, page), page),
   });
 }
 

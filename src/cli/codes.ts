@@ -5,7 +5,7 @@ import { listPart, type Client, type ItemOf } from '../client/client.js';
 import { CODE_STATUS_NUMBERS, STATUS_NAMES } from '../shapes/code.js';
 import { UsageError } from './errors.js';
 import { isDryRun, withDryRun } from './consequences.js';
-import { asList, type Columns } from './listing.js';
+import { asList, pageAsRows, type Columns } from './listing.js';
 import { isId, SOME, theOnly } from './named.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, moment } from './text.js';
@@ -216,17 +216,10 @@ async function listAll({ client, list }: Session, command: Command): Promise<voi
   const { keyword, name, batch } = options;
   const status = options.status === undefined ? undefined : CODE_STATUS_NUMBERS[options.status];
   const page = pageOf(options);
-  const { items, total } = await listPart(
-    client,
-    'searchRedemptionCodes',
-    { keyword, name, status, batch_id: batch },
-    page,
-  );
+  const query = { keyword, name, status, batch_id: batch };
   await list({
     columns: COLUMNS,
-    rows: items,
     none: `No such codes in ${client.place}.`,
-    json: { items, total },
-    part: { total, offset: page.offset },
+    ...pageAsRows(await listPart(client, 'searchRedemptionCodes', query, page), page),
   });
 }

@@ -9,7 +9,7 @@ import {
 } from '../core/token.js';
 import type { TokenWire } from '../shapes/key.js';
 import { namedUser, usernames } from './accounts.js';
-import { asList, type Columns } from './listing.js';
+import { asList, pageAsRows, type Columns } from './listing.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { expiry, pageOf, past, withPage, withSort, type PageOptions } from './values.js';
 
@@ -79,20 +79,19 @@ async function listAll(session: Session, options: ListOptions): Promise<void> {
     ...{ keyword: name, user_id: user?.id, status, model, tag, label, sort },
     ...{ expires_before: expiresBefore, unused_since: unusedSince },
   };
-  const { items, total } = await listPart(client, 'searchTokens', query, page);
+  const found = await listPart(client, 'searchTokens', query, page);
   const owners = await usernames(
     client,
-    items.map(({ user_id: owner }) => owner),
+    found.items.map(({ user_id: owner }) => owner),
   );
   await session.list({
     columns: COLUMNS,
-    rows: items.map((token) => ({
+    none: `No keys in ${client.place}.`,
+    ...pageAsRows(found, page),
+    rows: found.items.map((token) => ({
       ...token,
       owner: owners.get(token.user_id) ?? String(token.user_id),
     })),
-    none: `No keys in ${client.place}.`,
-    json: { items, total },
-    part: { total, offset: page.offset },
   });
 }
 

@@ -41,6 +41,14 @@ export interface Listed<T> {
   readonly extra?: readonly string[];
 }
 
+/** A page of a list, whose entries are its rows. */
+export function pageAsRows<T>(
+  { items, total }: { readonly items: readonly T[]; readonly total: number },
+  { offset }: { readonly offset: number },
+): Pick<Listed<T>, 'rows' | 'json' | 'part'> {
+  return { rows: items, json: { items, total }, part: { total, offset } };
+}
+
 /** Where it is printed. */
 interface Screen {
   readonly now: () => number;

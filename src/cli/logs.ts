@@ -3,7 +3,7 @@ import { listPart } from '../client/client.js';
 import type { OwnUsageWire, UsageWire } from '../shapes/log.js';
 import type { OwnRefusedWire, RefusedWire } from '../shapes/refused.js';
 import { addAuditCommand } from './audit.js';
-import { asList, type Columns } from './listing.js';
+import { asList, pageAsRows, type Columns } from './listing.js';
 import { addAllCommand, followRequests, withFollow } from './log-all.js';
 import {
   filterOf,
@@ -111,14 +111,11 @@ async function listUsage(session: Session, command: Command): Promise<void> {
   const found: { readonly items: readonly ShownUsage[]; readonly total: number } = own
     ? await listPart(client, 'listOwnUsage', filter, page)
     : await listPart(client, 'listUsage', filter, page);
-  const { total } = found;
   const items = own ? await withOwner(client, found.items, UNSEEN_USAGE) : found.items;
   await list({
     columns: USAGE,
-    rows: items,
     none: `No such requests in the log of ${client.place}.`,
-    json: { items, total },
-    part: { total, offset: page.offset },
+    ...pageAsRows({ ...found, items }, page),
   });
 }
 
@@ -129,13 +126,10 @@ async function listRefused({ client, list }: Session, command: Command): Promise
   const found: { readonly items: readonly ShownRefusal[]; readonly total: number } = own
     ? await listPart(client, 'listOwnRefusals', filter, page)
     : await listPart(client, 'listRefusals', filter, page);
-  const { total } = found;
   const items = own ? await withOwner(client, found.items, UNSEEN_REFUSAL) : found.items;
   await list({
     columns: REFUSED,
-    rows: items,
     none: `No such requests in the log of ${client.place}.`,
-    json: { items, total },
-    part: { total, offset: page.offset },
+    ...pageAsRows({ ...found, items }, page),
   });
 }

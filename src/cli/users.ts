@@ -6,7 +6,7 @@ import type { UserWire } from '../shapes/user.js';
 import { namedUser } from './accounts.js';
 import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { UsageError } from './errors.js';
-import { asList, type Columns } from './listing.js';
+import { asList, pageAsRows, type Columns } from './listing.js';
 import { addLoginListCommands } from './logins.js';
 import { confirm, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { amount, facts } from './text.js';
@@ -201,18 +201,11 @@ async function listAll({ client, list }: Session, command: Command): Promise<voi
   const role = EVERY_ROLE.find((one) => ROLE[one] === options.role);
   const status = options.enabled === true ? 1 : options.disabled === true ? 2 : undefined;
   const page = pageOf(options);
-  const { items, total } = await listPart(
-    client,
-    'searchUsers',
-    { keyword, role, status, label, sort },
-    page,
-  );
+  const query = { keyword, role, status, label, sort } as const;
   await list({
     columns: COLUMNS,
-    rows: items,
     none: `No such accounts in ${client.place}.`,
-    json: { items, total },
-    part: { total, offset: page.offset },
+    ...pageAsRows(await listPart(client, 'searchUsers', query, page), page),
   });
 }
 
