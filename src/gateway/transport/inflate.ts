@@ -79,12 +79,9 @@ export class Inflation {
     last.on('end', end(reader.onEnd));
   }
 
-  /**
-   * Takes the next bytes; false if the sender should wait until `onDrain`'s listener is called. `onRead` is called when they have
-   * been read, or with an error.
-   */
-  write(bytes: Buffer, onRead?: (error?: Error | null) => void): boolean {
-    return this.#over || this.#first.write(bytes, onRead);
+  /** Takes the next bytes; false if the sender should wait until `onDrain`'s listener is called. */
+  write(bytes: Buffer): boolean {
+    return this.#over || this.#first.write(bytes);
   }
 
   /** Calls `resume` once there is room again. */
