@@ -51,14 +51,6 @@ export async function saveExample(
   return saved;
 }
 
-/** One's own, and what others share, newest first. */
-export function listExamples(
-  { store }: Pick<ManagementDeps, 'store'>,
-  actor: Somebody,
-): Promise<readonly Example[]> {
-  return store.listExamples(actor.id);
-}
-
 /** One with what is in it; somebody else's that is not shared is as unknown as one that does not exist. */
 export async function getExample(
   { store }: Pick<ManagementDeps, 'store'>,

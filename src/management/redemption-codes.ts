@@ -1,7 +1,6 @@
 import { GatewayError } from '../core/errors.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type {
-  CodeBatch,
   Page,
   RedemptionChange,
   RedemptionCode,
@@ -117,11 +116,6 @@ async function withNames(deps: ReadDeps, codes: readonly RedemptionCode[]): Prom
     const usedBy = names.get(code.usedUserId);
     return usedBy === undefined ? code : { ...code, usedBy };
   });
-}
-
-/** Codes as they were made together, the newest first. */
-export function listRedemptionBatches({ store, now }: ReadDeps): Promise<CodeBatch[]> {
-  return store.sumCodes(now());
 }
 
 /** The codes of one making or, for those of older releases, of one name. */

@@ -2,18 +2,10 @@ import { ACCOUNT_MEMBERS, accountMembersOf, type AccountMembers } from '../core/
 import { GatewayError } from '../core/errors.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type { Secret } from '../core/secret.js';
-import type {
-  Page,
-  QuotaChange,
-  Role,
-  User,
-  UserCondition,
-  UserQuery,
-  UserUpdate,
-} from '../store/store.js';
+import type { QuotaChange, Role, User, UserCondition, UserUpdate } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { ADMIN_ROLE, recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
-import { checkInteger, checkMembers, checkName, loginName } from './fields.js';
+import { checkInteger, checkMembers, checkName } from './fields.js';
 import { keepLabelsOfUser } from './labels.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, NO_PASSWORD, verifyPassword } from './passwords.js';
@@ -48,20 +40,15 @@ export interface UserDraft extends Partial<AccountMembers> {
   readonly quota?: number;
 }
 
-export interface Registration {
-  readonly username: string;
+export interface Registration extends Pick<UserDraft, 'username' | 'email' | 'displayName'> {
   readonly password: string;
-  readonly email?: string | undefined;
-  readonly displayName?: string | undefined;
 }
 
 /** What people change about their own account; whatever is left out stays. */
-export interface SelfEdit {
-  readonly username?: string | undefined;
-  /** `null` removes it. */
-  readonly email?: string | null | undefined;
-  readonly displayName?: string | undefined;
-  readonly password?: string | undefined;
+export interface SelfEdit extends Pick<
+  UserEdit,
+  'username' | 'email' | 'displayName' | 'password'
+> {
   /** The current password; required to change the password or the address. */
   readonly originalPassword?: string | undefined;
 }
@@ -69,6 +56,7 @@ export interface SelfEdit {
 /** What an admin changes about an account; whatever is left out stays. */
 export interface UserEdit extends Partial<AccountMembers> {
   readonly username?: string | undefined;
+  /** `null` removes it. */
   readonly email?: string | null | undefined;
   readonly displayName?: string | undefined;
   readonly password?: string | undefined;
@@ -134,16 +122,6 @@ export async function findRoot({ store, now }: ManagementDeps): Promise<User | u
   return page.items[0];
 }
 
-/** A user by id, name or address. */
-export async function findUser(
-  { store, now }: ManagementDeps,
-  login: string,
-): Promise<User | undefined> {
-  const found = await store.findUser(loginName(login), now());
-  if (found !== undefined || !/^\d{1,15}$/.test(login)) return found;
-  return store.getUser(Number(login), now());
-}
-
 /**
  * A person creates their own account, if that is allowed. The address counts once it is confirmed: the answer is the same
  * whether or not another account has it.
@@ -178,10 +156,6 @@ export async function createUser(
   const detail = { username, email, role, quota };
   await recordAudit(deps, actor, 'user.create', target(id), detail, { name: username });
   return user;
-}
-
-export function listUsers({ store, now }: ManagementDeps, query: UserQuery): Promise<Page<User>> {
-  return store.listUsers(query, now());
 }
 
 /** The most names that a page shows. */
@@ -236,11 +210,6 @@ export async function updateSelf(
   return { user: await writeUser(deps, user, change, actor, condition), unconfirmed };
 }
 
-/** Deletes one's own account, with its keys. */
-export async function deleteSelf(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
-  await removeUser(deps, user, actor);
-}
-
 /** An admin changes an account below their own; root may also change its own quota. */
 export async function updateUser(
   deps: ManagementDeps,
@@ -275,7 +244,7 @@ export async function updateUser(
   });
 }
 
-/** Deletes an account, with its keys and logins. */
+/** An admin deletes an account below their own. */
 export async function deleteUser(deps: ManagementDeps, id: number, actor: Actor): Promise<void> {
   const user = await getUser(deps, id);
   checkBelow(user.role, actor, 'The role of this account');
@@ -375,7 +344,8 @@ async function writeUser(
  * Sums and entries of the audit log stay, under a neutral name. These are rewritten first, so that a
  * deletion that fails half-way can be repeated, and again for what was written meanwhile.
  */
-async function removeUser(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
+/** Deletes an account, with its keys and logins; not that of root. */
+export async function removeUser(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
   if (user.role === ROOT_ROLE) throw rootStays();
   const { store } = deps;
   const name = deletedName(user.id);

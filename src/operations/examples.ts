@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { deleteExample, getExample, listExamples, saveExample } from '../management/examples.js';
+import { deleteExample, getExample, saveExample } from '../management/examples.js';
 import { exampleWire, type ExampleContent } from '../shapes/example.js';
 import { ID, ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation } from './operation.js';
@@ -26,7 +26,8 @@ const list = defineOperation({
   summary: 'Playground examples: your own and shared ones, newest first',
   access: 'login',
   reply: arrayOf(EXAMPLE),
-  handler: async ({ deps, actor }) => (await listExamples(deps, actor)).map(exampleWire(actor.id)),
+  handler: async ({ deps, actor }) =>
+    (await deps.store.listExamples(actor.id)).map(exampleWire(actor.id)),
 });
 
 const get = defineOperation({

@@ -4,7 +4,7 @@ import { accountNamed } from '../management/attempts.js';
 import { logIn } from '../management/log-in.js';
 import { redeemCode } from '../management/redeem.js';
 import { requirePasswords } from '../management/sign-on.js';
-import { deleteSelf, registerUser, updateSelf, type WithNewAddress } from '../management/users.js';
+import { registerUser, removeUser, updateSelf, type WithNewAddress } from '../management/users.js';
 import { QUOTA, USER, userWire, type UserWire } from '../shapes/user.js';
 import { sessionCookieHeader } from './session-cookie.js';
 import { defineOperation, Reply, type OperationDeps } from './operation.js';
@@ -118,7 +118,7 @@ const removeSelf = defineOperation({
   access: 'login',
   errors: ['permission_denied'],
   async handler({ deps, login, actor, secure }) {
-    await deleteSelf(deps, login.user, actor);
+    await removeUser(deps, login.user, actor);
     return new Reply(null, { headers: { 'Set-Cookie': sessionCookieHeader('', secure, 0) } });
   },
 });

@@ -5,7 +5,6 @@ import {
   createUser,
   deleteUser,
   getUser,
-  listUsers,
   updateUser,
   type UserEdit,
 } from '../management/users.js';
@@ -80,12 +79,13 @@ async function listed(
   query: ListQuery & ObjectOf<typeof SEARCHED>,
 ): Promise<ListReply<UserWire>> {
   const { sort, status, ...wanted } = recordOf(SEARCHED, query);
-  const found = await listUsers(deps, {
+  const filter = {
     ...sliceOf(query),
     ...wanted,
     ...(status === undefined ? {} : { enabled: status === 1 }),
     ...orderOf(USER_SORTS, sort),
-  });
+  };
+  const found = await deps.store.listUsers(filter, deps.now());
   return listReply(found, query, userWire(deps.now()));
 }
 

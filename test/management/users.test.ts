@@ -7,7 +7,6 @@ import {
   createUser,
   ensureRoot,
   findRoot,
-  findUser,
   updateUser,
 } from '../../src/management/users.js';
 import { freshManagement, OPERATOR } from '../support/management.js';
@@ -186,20 +185,5 @@ describe('adminNames', () => {
     await management.createUser('somebody');
 
     expect(await adminNames(deps)).toEqual(['boss', 'admin']);
-  });
-});
-
-describe('findUser', () => {
-  const management = freshManagement();
-
-  it('finds by name and by id, and a name that looks like an id first', async () => {
-    const { deps } = management;
-    const one = await management.createUser('one');
-    const digits = await management.createUser(String(one.id));
-
-    expect((await findUser(deps, 'ONE'))?.id).toBe(one.id);
-    expect((await findUser(deps, String(digits.id)))?.id).toBe(digits.id);
-    expect((await findUser(deps, String(one.id)))?.id).toBe(digits.id);
-    expect(await findUser(deps, 'nobody')).toBeUndefined();
   });
 });
