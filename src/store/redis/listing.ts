@@ -1,11 +1,11 @@
 import type { Page, Slice } from '../store.js';
 import type { Connection } from './connection.js';
 
-/** A zset of members whose records are elsewhere. It may be ahead of them: `read` leaves out missing records. */
-export interface Listing<T> {
+/** A zset of members whose records are elsewhere. It may be ahead of them: missing records are left out. */
+interface Listing<T> {
   readonly key: string;
   /** The records, in the order of the members. */
-  readonly read: (members: readonly string[]) => Promise<readonly T[]>;
+  readonly read: (members: readonly string[]) => Promise<readonly (T | undefined)[]>;
 }
 
 /** How many are read at once: a script for each account of them, which others wait for. */
@@ -24,7 +24,7 @@ export async function pageOf<T>(
       answer(client.zcard(key)),
       limit > 0 ? answer(client.zrange(key, `${offset}`, `${offset + limit - 1}`, 'REV')) : [],
     ]);
-    return { items: members.length === 0 ? [] : await read(members), total };
+    return { items: (await read(members)).filter((item) => item !== undefined), total };
   }
   const items: T[] = [];
   let total = 0;
@@ -35,7 +35,7 @@ export async function pageOf<T>(
       return { items: items.sort(compare).slice(offset, offset + limit), total };
     }
     for (const item of await read(members)) {
-      if (matches?.(item) === false) continue;
+      if (item === undefined || matches?.(item) === false) continue;
       const isInside = total >= offset && items.length < limit;
       if (isInside || compare !== undefined) items.push(item);
       total += 1;

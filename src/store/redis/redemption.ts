@@ -125,10 +125,7 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
         connection,
         {
           key: `${keys.codes}:ids`,
-          read: async (ids) =>
-            (await Promise.all(ids.map((id) => read(Number(id))))).filter(
-              (code) => code !== undefined,
-            ),
+          read: (ids) => Promise.all(ids.map((id) => read(Number(id)))),
         },
         { offset, limit },
         isFiltered ? matches : undefined,

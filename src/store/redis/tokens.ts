@@ -17,7 +17,7 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { comparing } from '../page.js';
 import { newStoredToken, TOKEN_ORDERS, tokenOf, TOKENS } from '../tokens.js';
-import { pageOf, type Listing } from './listing.js';
+import { pageOf } from './listing.js';
 import { tokenVersion } from '../version.js';
 import { listOf, numberOf, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
 import { limitFields, pairOf, quotaArguments, readTokens, storedTokenOf } from './token-records.js';
@@ -218,20 +218,12 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
       const found = token !== undefined && matches(token) ? [token] : [];
       return { items: found.slice(offset, offset + limit), total: found.length };
     }
-    const listing: Listing<Token> =
-      userId === undefined
-        ? {
-            key: keys.tokens,
-            read: (members) => readMany(members.map(pairOf), nowMs),
-          }
-        : {
-            key: keys.userTokens(userId),
-            read: (members) =>
-              readMany(
-                members.map((id) => [Number(id), userId]),
-                nowMs,
-              ),
-          };
+    const placeOf = (member: string): readonly [number, number] =>
+      userId === undefined ? pairOf(member) : [Number(member), userId];
+    const listing = {
+      key: userId === undefined ? keys.tokens : keys.userTokens(userId),
+      read: (members: readonly string[]) => readMany(members.map(placeOf), nowMs),
+    };
     const compare = query.order && comparing(TOKEN_ORDERS, query.order);
     return pageOf(connection, listing, { offset, limit }, isPlain ? undefined : matches, compare);
   }

@@ -181,10 +181,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       connection,
       {
         key: `${keys.users}:ids`,
-        read: async (ids) =>
-          (await Promise.all(ids.map((id) => read(Number(id), nowMs)))).filter(
-            (user) => user !== undefined,
-          ),
+        read: (ids) => Promise.all(ids.map((id) => read(Number(id), nowMs))),
       },
       { offset, limit },
       [role, enabled, label, keyword].every((wanted) => wanted === undefined) ? undefined : matches,
