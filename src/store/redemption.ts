@@ -53,20 +53,14 @@ export function newStoredCode(code: NewRedemptionCode, nowMs: number): Omit<Stor
   return { ...code, status: 'enabled', createdTime, redeemedTime: 0, usedUserId: 0 };
 }
 
-export interface NewRedemptionCode {
-  readonly name: string;
-  readonly batchId: string;
-  readonly quota: number;
-  readonly codeHash: string;
-  readonly codeHint: string;
-  readonly createdBy: number;
-  readonly expiredTime: number;
-}
+export type NewRedemptionCode = Omit<
+  StoredCode,
+  'id' | 'status' | 'createdTime' | 'redeemedTime' | 'usedUserId'
+>;
 
-export interface RedemptionChange {
-  readonly name?: string;
-  readonly quota?: number;
-  readonly expiredTime?: number;
+export interface RedemptionChange extends Partial<
+  Pick<RedemptionCode, 'name' | 'quota' | 'expiredTime'>
+> {
   readonly enabled?: boolean;
 }
 

@@ -97,11 +97,9 @@ export interface NewToken {
   readonly policy: TokenPolicy;
 }
 
-export interface TokenChange {
-  readonly name?: string;
-  readonly enabled?: boolean;
-  readonly expiredTime?: number;
-  readonly unlimitedQuota?: boolean;
+export interface TokenChange extends Partial<
+  Pick<NewToken, 'name' | 'enabled' | 'expiredTime' | 'unlimitedQuota'>
+> {
   readonly quota?: QuotaChange;
   /** Replaces the members that are present; `models` and `defaultModel` may be set to undefined. */
   readonly policy?: Partial<TokenPolicy>;

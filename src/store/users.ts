@@ -83,14 +83,9 @@ export interface NewUser extends Partial<AccountMembers> {
   readonly quota: number;
 }
 
-export interface UserChange extends Partial<AccountMembers> {
-  readonly username?: string;
+export interface UserChange extends Partial<Omit<NewUser, 'email' | 'quota'>> {
   /** `null` removes the address. */
   readonly email?: string | null;
-  readonly displayName?: string;
-  readonly passwordHash?: string;
-  readonly role?: Role;
-  readonly enabled?: boolean;
   readonly quota?: QuotaChange;
   readonly lastLoginTime?: number;
 }
