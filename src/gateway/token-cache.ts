@@ -56,10 +56,6 @@ export class TokenCache {
     this.#byHash.set(keyHash, credential);
   }
 
-  forget(keyHash: string): void {
-    this.#byHash.delete(keyHash);
-  }
-
   /** Forgets all of them: the store's contents may have changed. */
   clear(): void {
     this.#byHash.clear();
