@@ -13,6 +13,14 @@ export interface LogWriterDeps<T> {
   readonly now: () => number;
 }
 
+/** What a log of requests is written with, besides its store. */
+export interface RequestLogDeps extends Pick<LogWriterDeps<never>, 'writer' | 'observe' | 'now'> {
+  /** How many entries the store keeps. */
+  readonly maxEntries: number;
+  /** The name of this gateway among the others. */
+  readonly node: string;
+}
+
 const BATCH = 200;
 const FLUSH_AFTER_MS = 500;
 /** Entries that may wait while the store is away: some ten megabytes. Any more are lost, and counted. */

@@ -1,17 +1,9 @@
-import type { Observe, ReadEvents, RequestEvent } from '../gateway/events.js';
+import type { ReadEvents, RequestEvent } from '../gateway/events.js';
 import type { LogStore, RefusedEntry } from '../store/store.js';
-import { LogWriter } from './log-writer.js';
+import { LogWriter, type RequestLogDeps } from './log-writer.js';
 
-export interface RefusedLogDeps {
+export interface RefusedLogDeps extends RequestLogDeps {
   readonly store: Pick<LogStore, 'appendRefused'>;
-  readonly observe: Observe;
-  readonly now: () => number;
-  /** How many entries the store keeps. */
-  readonly maxEntries: number;
-  /** The name of this gateway among the others. */
-  readonly node: string;
-  /** This process, from its start to its end. */
-  readonly writer: string;
 }
 
 /** Entries per second of one address and code; any more are counted in the last one. */

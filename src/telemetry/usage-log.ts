@@ -1,18 +1,10 @@
 import type { UsageMembers } from '../core/usage-members.js';
-import type { AttemptEvent, Observe, ReadEvents, RequestEvent } from '../gateway/events.js';
+import type { AttemptEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
 import type { AttemptRecord, LogStore, UsageEntry } from '../store/store.js';
-import { LogWriter } from './log-writer.js';
+import { LogWriter, type RequestLogDeps } from './log-writer.js';
 
-export interface UsageLogDeps {
+export interface UsageLogDeps extends RequestLogDeps {
   readonly store: Pick<LogStore, 'appendUsage'>;
-  readonly observe: Observe;
-  readonly now: () => number;
-  /** How many entries the store keeps. */
-  readonly maxEntries: number;
-  /** The name of this gateway among the others. */
-  readonly node: string;
-  /** This process, from its start to its end. */
-  readonly writer: string;
 }
 
 /** Requests whose attempts are kept until they are answered; far more than are ever in progress. */
