@@ -81,12 +81,7 @@ export function switchOf(record: string): TagSwitch {
 }
 
 /** An opened channel stays the same object as long as its record and its version are the same. */
-export interface Opened {
-  readonly channelOf: (id: number, stored: StoredChannel) => Channel;
-  readonly snapshotOf: (stored: StoredChannels) => ChannelSnapshot;
-}
-
-export function openedBy(vault: Vault): Opened {
+export function openedBy(vault: Vault) {
   const known = new WeakMap<
     StoredChannel,
     { readonly channel: Channel; readonly locked: boolean }
@@ -104,8 +99,8 @@ export function openedBy(vault: Vault): Opened {
   };
 
   return {
-    channelOf: (id, stored) => open(id, stored).channel,
-    snapshotOf(stored) {
+    channelOf: (id: number, stored: StoredChannel): Channel => open(id, stored).channel,
+    snapshotOf(stored: StoredChannels): ChannelSnapshot {
       const before = snapshots.get(stored);
       if (before !== undefined) return before;
       const opened = [...stored.channels]

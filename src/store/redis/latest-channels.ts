@@ -8,22 +8,13 @@ import {
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 
-/** The channels as they are in Redis; only changed ones are read again. */
-export interface LatestChannels {
-  /** Channels and switches of one version, which was current at some moment of this call. */
-  read(): Promise<StoredChannels>;
-  /** Takes the channels that this process has made of others by writing, unless something else was read or forgotten meanwhile. */
-  advance(before: StoredChannels, after: StoredChannels): void;
-  /** Makes the next call read everything: Redis may have forgotten writes. */
-  forget(): void;
-}
-
 /** Records that are read with one command. */
 const PIECE = 1_000;
 /** Each round but the first is lost to another change. */
 const MAX_ROUNDS = 100;
 
-export function openLatestChannels({ client, answer }: Connection, keys: Keys): LatestChannels {
+/** The channels as they are in Redis; only changed ones are read again. */
+export function openLatestChannels({ client, answer }: Connection, keys: Keys) {
   let known: StoredChannels | undefined;
   let lastTurn: Promise<unknown> = Promise.resolve();
 
@@ -92,15 +83,18 @@ export function openLatestChannels({ client, answer }: Connection, keys: Keys): 
   }
 
   return {
-    read() {
+    /** Channels and switches of one version, which was current at some moment of this call. */
+    read(): Promise<StoredChannels> {
       const turn = lastTurn.then(latest);
       lastTurn = turn.catch(() => undefined);
       return turn;
     },
-    advance(before, after) {
+    /** Takes the channels that this process has made of others by writing, unless something else was read or forgotten meanwhile. */
+    advance(before: StoredChannels, after: StoredChannels): void {
       if (known === before) known = after;
     },
-    forget() {
+    /** Makes the next call read everything: Redis may have forgotten writes. */
+    forget(): void {
       known = undefined;
     },
   };

@@ -1,12 +1,5 @@
-export interface Watch {
-  readonly start: (onChange: () => void) => () => void;
-  /** Looks now instead of waiting for the next turn. */
-  readonly look: () => void;
-  readonly stop: () => void;
-}
-
 /** Polls the version, since other processes can change it, and calls all listeners when it has changed. */
-export function openWatch(readVersion: () => number, pollMs: number): Watch {
+export function openWatch(readVersion: () => number, pollMs: number) {
   const listeners = new Set<() => void>();
   let seen: number | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -19,6 +12,7 @@ export function openWatch(readVersion: () => number, pollMs: number): Watch {
       return seen;
     }
   };
+  /** Looks now instead of waiting for the next turn. */
   const look = (): void => {
     const current = listeners.size === 0 ? seen : currentVersion();
     if (current === seen) return;
@@ -33,7 +27,7 @@ export function openWatch(readVersion: () => number, pollMs: number): Watch {
   return {
     look,
     stop,
-    start: (onChange) => {
+    start: (onChange: () => void) => {
       // The same function may watch twice, and each watch is stopped separately.
       const listener = (): void => onChange();
       if (listeners.size === 0) {

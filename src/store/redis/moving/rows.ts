@@ -17,31 +17,13 @@ export interface Moved {
 /** What a record of a hash is as a row, and a row as fields. */
 type HashSpec = Pick<RecordSpec<object>, 'table' | 'columns' | 'movedColumns' | 'movedFields'>;
 
-/** A store, and how its records are read and written in many at once. */
-export interface Mover {
-  readonly connection: Connection;
-  readonly keys: Keys;
-  readonly vault: Vault;
-  /** The members of a zset in their order, some at a time. */
-  readonly membersOf: (key: string) => AsyncGenerator<readonly string[]>;
-  /** A row for each member of a zset; none where its record is missing. */
-  readonly rowsAt: (
-    key: string,
-    read: (member: string) => Promise<MovedRow | undefined>,
-  ) => AsyncGenerator<readonly MovedRow[]>;
-  /** The row of a hash, unless it is missing. */
-  readonly hashAt: (key: string, spec: HashSpec) => Promise<MovedRow | undefined>;
-  /** Sends what each row takes, all at once. */
-  readonly each: (
-    rows: readonly MovedRow[],
-    commandsOf: (row: MovedRow) => readonly Promise<unknown>[],
-  ) => Promise<unknown>;
-  readonly all: (commands: readonly Promise<unknown>[]) => Promise<unknown>;
-}
+export type Mover = ReturnType<typeof openMover>;
 
-export function openMover(connection: Connection, keys: Keys, vault: Vault): Mover {
+/** A store, and how its records are read and written in many at once. */
+export function openMover(connection: Connection, keys: Keys, vault: Vault) {
   const { client, answer } = connection;
 
+  /** The members of a zset in their order, some at a time. */
   async function* membersOf(key: string): AsyncGenerator<readonly string[]> {
     for (let at = 0; ; at += MOVED_AT_ONCE) {
       const found = await answer(client.zrange(key, `${at}`, `${at + MOVED_AT_ONCE - 1}`));
@@ -50,6 +32,7 @@ export function openMover(connection: Connection, keys: Keys, vault: Vault): Mov
     }
   }
 
+  /** A row for each member of a zset; none where its record is missing. */
   async function* rowsAt(
     key: string,
     read: (member: string) => Promise<MovedRow | undefined>,
@@ -59,11 +42,13 @@ export function openMover(connection: Connection, keys: Keys, vault: Vault): Mov
     }
   }
 
+  /** The row of a hash, unless it is missing. */
   async function hashAt(key: string, spec: HashSpec): Promise<MovedRow | undefined> {
     const fields = await answer(client.hgetall(key));
     return Object.keys(fields).length === 0 ? undefined : spec.movedColumns(fields);
   }
 
+  /** Sends what each row takes, all at once. */
   function each(
     rows: readonly MovedRow[],
     commandsOf: (row: MovedRow) => readonly Promise<unknown>[],
