@@ -18,6 +18,7 @@ import { openDriver, type Driver } from '../../src/store/sqlite/driver.js';
 import { migrate } from '../../src/store/sqlite/schema.js';
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../src/store/store.js';
+import { usageEntry } from '../support/events.js';
 import {
   admitRequest,
   createToken,
@@ -27,6 +28,11 @@ import {
   T0,
   VAULT,
 } from './contract/harness.js';
+
+const AUDIT_ENTRY = {
+  ...{ atMs: T0, actorId: 1, actor: 'root', action: 'tag.disable', target: 'tag:eu' },
+  ...{ detail: {}, address: undefined },
+};
 
 let folder: string;
 let toClose: { close(): unknown }[];
@@ -186,6 +192,63 @@ describe('the file of the SQLite store', () => {
     expect(items).toMatchObject([
       { requestId: 'old', documents: 2, searchUnits: 0, provider: undefined },
     ]);
+  });
+
+  test('lets others have their turn while a log is searched, page by page', async () => {
+    const store = openStore();
+    // Some of the same millisecond, where one step ends.
+    const entries = Array.from({ length: 25_000 }, (_, index) =>
+      usageEntry({
+        atMs: T0 + Math.floor(index / 7),
+        outcome: index % 5_000 === 0 ? 'rare' : 'ok',
+      }),
+    );
+    await store.appendUsage(entries, 100_000);
+    const order: string[] = [];
+    setImmediate(() => order.push('others'));
+
+    const rare = await store.listUsage({ outcome: 'rare', offset: 0, limit: 10 });
+    order.push('search');
+    const ids = rare.items.map(({ id }) => id);
+    const [, second] = ids;
+    const query = { outcome: 'rare', limit: 2 };
+    const pages = [
+      await store.listUsage({ ...query, offset: 1 }),
+      await store.listUsage({ ...query, offset: 1, count: false }),
+      await store.listUsage({ ...query, offset: 0, before: second ?? 0 }),
+    ];
+    const all = await store.listUsage({ ...query, outcome: 'ok', offset: 9_000, limit: 15_990 });
+
+    expect(order).toEqual(['others', 'search']);
+    expect(ids).toEqual([20_001, 15_001, 10_001, 5_001, 1]);
+    expect(rare.total).toBe(5);
+    expect(pages.map(({ items, total }) => [items.map(({ id }) => id), total])).toEqual([
+      [[15_001, 10_001], 5],
+      [[15_001, 10_001], 4],
+      [[10_001, 5_001], 3],
+    ]);
+    expect([all.total, new Set(all.items.map(({ id }) => id)).size]).toEqual([24_995, 15_990]);
+  });
+
+  test('reaches a bound that was lowered a lot in steps, and drops what is old in steps', async () => {
+    const store = openStore();
+    const total = async (): Promise<number> =>
+      (await store.listUsage({ offset: 0, limit: 0 })).total;
+    const entries = Array.from({ length: 5_000 }, (_, index) => usageEntry({ atMs: T0 + index }));
+    await store.appendUsage(entries, 10_000);
+    const totals: number[] = [];
+    for (let later = 5_000; later < 5_005; later += 1) {
+      await store.appendUsage([usageEntry({ atMs: T0 + later })], 1_500);
+      totals.push(await total());
+    }
+    const order: string[] = [];
+    const trimming = store.trimLogs(T0 + 4_990).then(() => order.push('trimmed'));
+    await store.appendAudit(AUDIT_ENTRY, 10).then(() => order.push('written'));
+    await trimming;
+
+    expect(totals).toEqual([3_999, 2_998, 1_997, 1_500, 1_500]);
+    expect(order).toEqual(['written', 'trimmed']);
+    expect(await total()).toBe(15);
   });
 
   test('is refused by name when it is something else', () => {

@@ -19,7 +19,7 @@ import type {
   UsageStats,
 } from '../store.js';
 import type { Database } from './database.js';
-import { Filter, selectPage } from './page.js';
+import { Filter, searchPage, selectPage } from './page.js';
 import { insertInto } from './rows.js';
 import { openWriters } from './writers.js';
 
@@ -39,6 +39,8 @@ interface Ids {
 
 /** How many entries are added up before others get their turn: some ten milliseconds. */
 const SUMMED_AT_ONCE = 10_000;
+/** How many entries are dropped before others get their turn. */
+const DROPPED_AT_ONCE = 1_000;
 
 export function openLogs(database: Database): LogStore {
   const insertUsage = database.prepare<{ readonly id: number }>(
@@ -75,10 +77,10 @@ export function openLogs(database: Database): LogStore {
         if (!isNewBatch('usage', entries, mark)) return;
         let newest = 0;
         for (const entry of entries) newest = append(entry);
-        usage.keep(newest, maxEntries);
+        usage.keep(newest, maxEntries, entries.length);
       }),
 
-    listUsage: (query) => database.read(() => usage.page(usageFilter(query), query)),
+    listUsage: (query) => usage.page(() => usageFilter(query), query),
 
     async usageStats(query) {
       const span = spanFilter(query);
@@ -113,10 +115,10 @@ export function openLogs(database: Database): LogStore {
         for (const entry of entries) {
           newest = insertInto(database, 'refused_log', REFUSED_ENTRIES.toRow(entry));
         }
-        refused.keep(newest, maxEntries);
+        refused.keep(newest, maxEntries, entries.length);
       }),
 
-    listRefused: (query) => database.read(() => refused.page(refusedFilter(query), query)),
+    listRefused: (query) => refused.page(() => refusedFilter(query), query),
 
     findRequest: (requestId) =>
       database.read(() => ({ usage: usage.find(requestId), refused: refused.find(requestId) })),
@@ -130,7 +132,7 @@ export function openLogs(database: Database): LogStore {
     appendAudit: (entry, maxEntries) =>
       database.write(() => {
         const id = insertInto(database, 'audit_log', AUDIT_ENTRIES.toRow(entry));
-        audit.keep(id, maxEntries);
+        audit.keep(id, maxEntries, 1);
       }),
 
     forgetInAudit: (userId, name) =>
@@ -139,34 +141,52 @@ export function openLogs(database: Database): LogStore {
         forgetTarget.run(name, `user:${userId}`);
       }),
 
-    listAudit: (query) => database.read(() => audit.page(auditFilter(query), query)),
+    listAudit: (query) => audit.page(() => auditFilter(query), query),
 
-    trimLogs: (olderThanMs, auditOlderThanMs = olderThanMs) =>
-      database.write(
-        () => usage.trim(olderThanMs) + refused.trim(olderThanMs) + audit.trim(auditOlderThanMs),
-      ),
+    trimLogs: async (olderThanMs, auditOlderThanMs = olderThanMs) =>
+      (await usage.trim(olderThanMs)) +
+      (await refused.trim(olderThanMs)) +
+      (await audit.trim(auditOlderThanMs)),
   };
 }
 
 /** By time, and those of one millisecond in the order of their coming. */
 const NEWEST = 't.at_ms DESC,';
 
-/** What every log does with its table. Call these inside a transaction. */
+/** Which part of a log: what an index finds. */
+type Part = LogSlice & Pick<RequestQuery, 'userId' | 'requestId' | 'fromMs' | 'toMs'>;
+
+/** What every log does with its table. What returns no promise is called inside a transaction. */
 function openLog<T>(
   database: Database,
   table: 'usage_log' | 'refused_log' | 'audit_log',
   read: (row: LogRow) => T,
 ) {
   const oldest = `SELECT at_ms FROM ${table} ORDER BY at_ms LIMIT 1`;
-  const bound = database.prepare<never>(`DELETE FROM ${table} WHERE id <= ?`);
-  const trim = database.prepare<never>(`DELETE FROM ${table} WHERE at_ms < ?`);
+  const bound = database.prepare<never>(
+    `DELETE FROM ${table} WHERE id <= min(?, (SELECT min(id) FROM ${table}) + ?)`,
+  );
+  const trim = database.prepare<never>(
+    `DELETE FROM ${table} WHERE id IN
+     (SELECT id FROM ${table} WHERE at_ms < ? ORDER BY at_ms LIMIT ${DROPPED_AT_ONCE})`,
+  );
   const logged = (row: LogRow): Logged<T> => ({ ...read(row), id: row.id });
 
   return {
-    /** Ids have gaps only at the old end, so the newest id alone tells which entries exceed the bound. */
-    keep: (newestId: number, maxEntries: number) => bound.run(newestId - maxEntries),
+    /**
+     * Ids have gaps only at the old end, so the newest id alone tells which entries exceed the bound. One that was lowered a lot
+     * is reached step by step.
+     */
+    keep: (newestId: number, maxEntries: number, added: number) =>
+      bound.run(newestId - maxEntries, DROPPED_AT_ONCE + added),
 
-    trim: (olderThanMs: number) => trim.run(olderThanMs),
+    async trim(olderThanMs: number): Promise<number> {
+      for (let dropped = 0; ;) {
+        const step = await database.write(() => trim.run(olderThanMs));
+        dropped += step;
+        if (step < DROPPED_AT_ONCE) return dropped;
+      }
+    },
 
     oldestMs: () => database.prepare<{ readonly at_ms: number }>(oldest).get()?.at_ms,
 
@@ -179,12 +199,20 @@ function openLog<T>(
     },
 
     /** With `before`, only what comes after that entry in the order; nothing comes after one that is gone. */
-    page(filter: Filter, query: LogSlice): Page<Logged<T>> {
-      const { before } = query;
-      filter
-        .where(`t.at_ms <= (SELECT at_ms FROM ${table} WHERE id = ?)`, before)
-        .where(`(t.at_ms, t.id) < (SELECT at_ms, id FROM ${table} WHERE id = ?)`, before);
-      return selectPage(database, { table, read: logged }, filter, query, NEWEST);
+    async page(matching: () => Filter, query: Part): Promise<Page<Logged<T>>> {
+      const { offset: _, limit: _limit, count: _count, before, ...asked } = query;
+      const { userId, requestId, fromMs: _from, toMs: _to, ...others } = asked;
+      const after = (filter: Filter): Filter =>
+        filter
+          .where(`t.at_ms <= (SELECT at_ms FROM ${table} WHERE id = ?)`, before)
+          .where(`(t.at_ms, t.id) < (SELECT at_ms, id FROM ${table} WHERE id = ?)`, before);
+      const listed = { table, read: logged };
+      const wanted = (): Filter => after(matching());
+      if (requestId !== undefined || Object.keys(present(others)).length === 0) {
+        return database.read(() => selectPage(database, listed, wanted(), query, NEWEST));
+      }
+      const looked = (): Filter => after(spanFilter(query).equal({ userId }, ['userId']));
+      return searchPage(database, listed, looked, wanted, query);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { snakeCase } from '../../core/records.js';
 import type { Order, Page, Slice } from '../store.js';
 import type { Database, SqlValue } from './database.js';
@@ -71,4 +72,53 @@ export function selectPage<Row, T>(
     .prepare<{ readonly total: number }>(`SELECT count(*) AS total FROM ${table} t ${filter.sql}`)
     .get(...filter.parameters);
   return { items: rowsOf(limit).map(read), total: total?.total ?? 0 };
+}
+
+/** How many rows of a log are looked at before others get their turn: some five milliseconds. */
+const LOOKED_AT_ONCE = 10_000;
+
+/**
+ * The same of a log, newest first, for conditions that no index has: of the rows that `looked` lets through, `wanted` lets through
+ * those that match. Looks at them in steps that end between two times, in between which others get their turn.
+ */
+export async function searchPage<Row, T>(
+  database: Database,
+  { table, read }: Listed<Row, T>,
+  looked: () => Filter,
+  wanted: () => Filter,
+  { offset, limit, count }: Slice & { readonly count?: false },
+): Promise<Page<T>> {
+  const most = count === false ? offset + limit + 1 : Infinity;
+  const order = 'ORDER BY t.at_ms DESC, t.id DESC LIMIT ? OFFSET ?';
+  const items: T[] = [];
+  let total = 0;
+  let newestMs: number | undefined;
+
+  function look(): number | undefined {
+    const within = looked().where('t.at_ms <= ?', newestMs);
+    const last = database
+      .prepare<{ readonly at_ms: number }>(`SELECT t.at_ms FROM ${table} t ${within.sql} ${order}`)
+      .get(...within.parameters, 1, LOOKED_AT_ONCE - 1);
+    const { sql, parameters } = wanted()
+      .where('t.at_ms <= ?', newestMs)
+      .where('t.at_ms >= ?', last?.at_ms);
+    const matching = database
+      .prepare<{ readonly matching: number }>(`SELECT count(*) AS matching FROM ${table} t ${sql}`)
+      .get(...parameters);
+    const found = matching?.matching ?? 0;
+    const [room, passed] = [limit - items.length, Math.max(0, offset - total)];
+    if (room > 0 && found > passed) {
+      const rows = database.prepare<Row>(`SELECT * FROM ${table} t ${sql} ${order}`);
+      items.push(...rows.all(...parameters, room, passed).map(read));
+    }
+    total += found;
+    return last?.at_ms;
+  }
+
+  for (;;) {
+    const oldestMs = await database.read(look);
+    if (oldestMs === undefined || total >= most) return { items, total: Math.min(total, most) };
+    newestMs = oldestMs - 1;
+    await nextTurn();
+  }
 }
