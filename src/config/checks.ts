@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import Joi from 'joi';
 import { GatewayError } from '../core/errors.js';
 import {
@@ -92,7 +92,20 @@ export function checkRedisUrl(value: string, helpers: Joi.CustomHelpers): unknow
 }
 
 export function checkFolder(value: string, helpers: Joi.CustomHelpers): unknown {
-  return existsSync(value) ? value : helpers.message({ custom: 'must be a folder that exists' });
+  return existsSync(value) && !isFile(value)
+    ? value
+    : helpers.message({ custom: 'must be a folder that exists' });
+}
+
+/** For folders that the gateway makes if they are missing. */
+export function checkNoFile(value: string, helpers: Joi.CustomHelpers): unknown {
+  return existsSync(value) && isFile(value)
+    ? helpers.message({ custom: 'must be a folder; this is a file' })
+    : value;
+}
+
+function isFile(path: string): boolean {
+  return !statSync(path).isDirectory();
 }
 
 export function checkSmtpUrl(value: string, helpers: Joi.CustomHelpers): unknown {

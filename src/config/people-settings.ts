@@ -1,5 +1,12 @@
 import Joi from 'joi';
-import { checkIssuer, checkRootPassword, checkSmtpUrl, headerName, text } from './checks.js';
+import {
+  checkIssuer,
+  checkNoFile,
+  checkRootPassword,
+  checkSmtpUrl,
+  headerName,
+  text,
+} from './checks.js';
 import {
   amount,
   count,
@@ -129,7 +136,7 @@ export const MAIL = {
     variable: 'MAIL_FROM',
   }),
   outboxDir: optional(
-    text(),
+    text().custom(checkNoFile),
     'Where mails are written as `.eml` files while there is no SMTP server',
     { shown: '`outbox` in `data_dir`' },
   ),

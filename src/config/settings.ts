@@ -2,6 +2,7 @@ import Joi from 'joi';
 import {
   checkFolder,
   checkKeys,
+  checkNoFile,
   checkOtlpHeaders,
   checkRedisUrl,
   checkWebhookUrl,
@@ -113,7 +114,7 @@ const STORE = {
     { variable: 'REDIS_PREFIX' },
   ),
   dataDir: of<string>(
-    text(),
+    text().custom(checkNoFile),
     './data',
     'Holds the embedded store, and mails while there is no SMTP server',
     { variable: 'DATA_DIR' },

@@ -417,6 +417,18 @@ channels:
     expect(mistakes(text)).toEqual([expect.stringContaining(message)]);
   });
 
+  it.each([
+    ['store: { data_dir: PATH }', 'must be a folder; this is a file'],
+    ['mail: { outbox_dir: PATH }', 'must be a folder; this is a file'],
+    ['alerts: { backup_dir: PATH }', 'must be a folder that exists'],
+    ['gateway: { prompts_dir: PATH }', 'must be a folder that exists'],
+  ])('%s is refused if it is a file', (text, message) => {
+    const path = file('a-file', '');
+
+    expect(mistakes(text.replace('PATH', path))).toEqual([expect.stringContaining(message)]);
+    expect(load(text.replace('PATH', folder))).toBeDefined();
+  });
+
   const NO_VALUE =
     'is the name of a variable in place of its value; in a file, ${NAME} stands for the value of NAME';
 
