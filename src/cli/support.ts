@@ -4,11 +4,12 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/mistakes.js';
 import { printConfig } from '../config/print.js';
 import type { Config } from '../config/values.js';
-import { messageOf } from '../core/errors.js';
+import { messageOf, systemCode } from '../core/errors.js';
 import { isRecord } from '../core/records.js';
 import { Secret, withoutKeys } from '../core/secret.js';
 import { listPart } from '../client/client.js';
 import { releaseOf } from '../process/this-node.js';
+import { RefusedError } from './errors.js';
 import {
   findRemote,
   onGateway,
@@ -80,7 +81,12 @@ async function writeBundle(session: Session, command: Command): Promise<void> {
     }));
   }
   const masked = maskAll(found, settings === undefined ? [] : secretsIn(settings));
-  writeFileSync(file, `${JSON.stringify(masked, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  try {
+    writeFileSync(file, `${JSON.stringify(masked, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+    throw new RefusedError(`${file} exists: name a new file with --out.`);
+  }
   show(
     { file },
     `${file} is written. Secrets are masked; names and addresses are in it: read it before you send it.`,

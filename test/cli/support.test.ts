@@ -115,5 +115,7 @@ it('says of each part that cannot be had why not, and overwrites no file', async
 
   const { metrics } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   expect(metrics).toEqual({ unavailable: '/metrics answers with status 401.' });
-  await expect(bundle('--out', file)).rejects.toThrow('EEXIST');
+  await expect(bundle('--out', file)).rejects.toThrow(
+    `${file} exists: name a new file with --out.`,
+  );
 });
