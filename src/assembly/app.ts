@@ -150,7 +150,7 @@ export async function createApp(given: Config, parts: AppParts): Promise<App> {
   let closing = false;
   const { metrics } = readers;
   const http = createHttpApp({
-    ...createCallers(config, credentials, logger, now),
+    ...createCallers(config, credentials, logger, now, background.run),
     ...{ management, gateway, explain, observe, load },
     ...httpSettings(config, files),
     users: store,

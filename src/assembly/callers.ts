@@ -8,6 +8,9 @@ import {
   type ReadSigned,
 } from '../http/authentication.js';
 import { AddressList } from '../http/client-address.js';
+import type { Secret } from '../core/secret.js';
+import type { Background } from '../gateway/background.js';
+import { hashSecret } from '../management/secrets.js';
 import type { Logger } from '../telemetry/log.js';
 
 /** How callers show who they are. */
@@ -26,7 +29,13 @@ export function createCallers(
   credentials: TokenCache,
   logger: Logger,
   now: () => number,
+  later: Background['run'],
 ): Callers {
+  const named = [
+    ...(anonymous === undefined ? [] : [['anonymous.key', anonymous.key] as const]),
+    ...Object.entries(awsKeys).map(([id, key]) => [`aws_keys.${id}`, key] as const),
+  ];
+  later('to look for the keys that settings name', () => warnOfUnknown(named, credentials, logger));
   const byKey = createAuthenticate(credentials);
   const trustedProxies =
     server.trustedProxies.length === 0 ? undefined : new AddressList(server.trustedProxies);
@@ -42,4 +51,18 @@ export function createCallers(
   );
   const allowed = { addresses: new AddressList(anonymous.addresses), key: anonymous.key };
   return { authenticate: allowAnonymous(byKey, allowed, trustedProxies, ownHost), ...shared };
+}
+
+async function warnOfUnknown(
+  named: readonly (readonly [string, Secret])[],
+  credentials: TokenCache,
+  logger: Logger,
+): Promise<void> {
+  for (const [name, key] of named) {
+    if ((await credentials.find(hashSecret(key.reveal()))) !== undefined) continue;
+    logger.warn(
+      { setting: `callers.${name}` },
+      'the API key in this setting does not exist: requests that use it are refused',
+    );
+  }
 }
