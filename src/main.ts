@@ -11,7 +11,7 @@ import { withTexts, type ConfigSources } from './config/load-groups.js';
 import type { Config } from './config/values.js';
 import { GatewayError, messageOf, systemCode } from './core/errors.js';
 import { withDotEnv } from './config/dot-env.js';
-import { firstStart, welcome } from './process/first-start.js';
+import { firstStart, welcome, type FirstStart } from './process/first-start.js';
 import { collectGarbage } from './process/garbage.js';
 import { MAX_WAITING } from './http/connections.js';
 import { EncryptionKeyError } from './assembly/encryption-keys.js';
@@ -46,6 +46,9 @@ const MANY_CHANNELS = 1_000;
 
 /** Wrong usage, as shells report it. */
 const USAGE_EXIT_CODE = 2;
+
+/** What this start has made and shown: it is in the store, even if the start fails later. */
+let made: FirstStart | undefined;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -98,7 +101,7 @@ async function superviseWorkers(
     port: config.server.port,
     onWaiting: (why) => logger.warn(why),
   });
-  const first = await firstStart(config, store, print);
+  const first = (made = await firstStart(config, store, print));
   await store.close();
   const { workers: count, host, port: wantedPort, drainMs } = config.server;
   const exitCode = await runWorkers({
@@ -176,7 +179,7 @@ async function serve(
   });
   isOpening = false;
   // If there are workers, the primary has done it.
-  const first = cluster.isPrimary ? await firstStart(config, store, print) : undefined;
+  const first = (made = cluster.isPrimary ? await firstStart(config, store, print) : undefined);
   const reload = new Reload(
     { load, logger, check: () => store.ping(), apply: (next) => app.reload(next) },
     lastReload,
@@ -236,7 +239,7 @@ try {
     process.exitCode = USAGE_EXIT_CODE;
   } else if (systemCode(error) === 'EADDRINUSE') {
     process.stderr.write(
-      `${messageOf(error)}: the port is in use. Choose another: PORT=<port> npm start\n`,
+      `The gateway cannot start: the port is in use (${messageOf(error)}). Choose another with PORT.\n`,
     );
     process.exitCode = 1;
   } else if (typeof error === 'object' && error !== null && 'syscall' in error) {
@@ -247,6 +250,11 @@ try {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     process.stderr.write(`The gateway cannot start: ${text}\n`);
     process.exitCode = SOFTWARE_EXIT_CODE;
+  }
+  if (made?.key !== undefined) {
+    process.stderr.write(
+      'Keep the password and the key above: they are in the store, and no later start shows them.\n',
+    );
   }
   // Whatever was opened before the failure must not keep the process alive.
   process.exit();

@@ -35,7 +35,7 @@ it.each(['1', '2'])(
     rmSync(folder, { recursive: true });
 
     // It could not listen, and nobody has lost the password for it.
-    expect(complaint).toMatch(/port is in use/);
+    expect(complaint).toMatch(/The gateway cannot start: the port is in use .*\nKeep the password/);
     expect(complaint).toMatch(/The root account was created: root\n {2}password: \w{24}/);
     expect(output).not.toContain('password');
     expect(status).not.toBe(0);
