@@ -29,28 +29,18 @@ export type Credit = 'credited' | 'already' | 'over' | 'quota_range' | 'unknown'
  * The steps of redeeming a code: all codes are in one slot and each user is in another. Whoever finds a claim can continue
  * from there.
  */
-export interface Claims {
-  /** Marks the code as used by a user; the claim may be this user's own unfinished one. */
-  take(
-    codeId: number,
-    codeHash: string,
-    userId: number,
-    nowMs: number,
-  ): Promise<Claim | RefusalReason>;
-  /** Credits the user once; the decision is kept, so that whoever completes the claim later decides the same. */
-  credit(claim: Claim, most?: number): Promise<Credit>;
-  /** Ends the claim; a code whose credit was refused can be redeemed again. */
-  end(claim: Claim, isCredited: boolean): Promise<void>;
-  /** The claims that were made before a time and have not ended. */
-  before(timeMs: number): Promise<Claim[]>;
-}
-
-export function openClaims(connection: Connection, keys: Keys): Claims {
+export function openClaims(connection: Connection, keys: Keys) {
   const { client, answer } = connection;
   const [hashesKey, claimsKey] = [`${keys.codes}:hashes`, `${keys.codes}:claims`];
 
   return {
-    async take(codeId, codeHash, userId, nowMs) {
+    /** Marks the code as used by a user; the claim may be this user's own unfinished one. */
+    async take(
+      codeId: number,
+      codeHash: string,
+      userId: number,
+      nowMs: number,
+    ): Promise<Claim | RefusalReason> {
       const key = `${keys.codes}:${codeId}`;
       const looks: Step[] = [
         ['HGET', hashesKey, codeHash],
@@ -84,7 +74,8 @@ export function openClaims(connection: Connection, keys: Keys): Claims {
       return isOpen ? taken : 'used';
     },
 
-    async credit({ codeId, number, userId, quota }, most = MAX_QUOTA) {
+    /** Credits the user once; the decision is kept, so that whoever completes the claim later decides the same. */
+    async credit({ codeId, number, userId, quota }: Claim, most = MAX_QUOTA): Promise<Credit> {
       const places = [keys.user(userId), keys.userCredits(userId)];
       const decision = await run(connection, SCRIPTS.creditUser, places, [
         ...[codeId, number, quota, most],
@@ -93,7 +84,8 @@ export function openClaims(connection: Connection, keys: Keys): Claims {
       return decision as Credit;
     },
 
-    async end(claim, isCredited) {
+    /** Ends the claim; a code whose credit was refused can be redeemed again. */
+    async end(claim: Claim, isCredited: boolean): Promise<void> {
       const key = `${keys.codes}:${claim.codeId}`;
       const looks: Step[] = [
         ['ZSCORE', claimsKey, textOf(claim)],
@@ -108,7 +100,8 @@ export function openClaims(connection: Connection, keys: Keys): Claims {
       });
     },
 
-    async before(timeMs) {
+    /** The claims that were made before a time and have not ended. */
+    async before(timeMs: number): Promise<Claim[]> {
       const found = await answer(client.zrange(claimsKey, '-inf', `(${timeMs}`, 'BYSCORE'));
       return found.map((text) => {
         const [codeId = 0, number = 0, userId = 0, quota = 0] = text.split(':').map(Number);

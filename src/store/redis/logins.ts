@@ -28,25 +28,11 @@ export function newClaim(id: number, nowMs: number): string {
 }
 
 /** Which account has which name and address, in one slot for all. */
-export interface Registry {
-  /** Claims names for an account, all or none; takes over claims that are old and whose names no account bears. */
-  readonly claim: (
-    id: number,
-    logins: Logins,
-    mark: string,
-    nowMs: number,
-  ) => Promise<Taken | undefined>;
-  /** Releases what the account holds by these claims; `isGone` if the account no longer exists. */
-  readonly release: (id: number, logins: Logins, claims: Logins, isGone: boolean) => Promise<void>;
-  /** The claim on a name or an address. */
-  readonly holder: (kind: Kind, login: string) => Promise<string | null>;
-}
-
 export function openRegistry(
   connection: Connection,
   { users }: Keys,
   read: (id: number, nowMs: number) => Promise<User | undefined>,
-): Registry {
+) {
   const [names, emails, ids] = [`${users}:names`, `${users}:emails`, `${users}:ids`];
   const looksAt = ({ username, email }: Logins): [Step, Step] => [
     ['HGET', names, username],
@@ -80,7 +66,13 @@ export function openRegistry(
   }
 
   return {
-    async claim(id, logins, mark, nowMs) {
+    /** Claims names for an account, all or none; takes over claims that are old and whose names no account bears. */
+    async claim(
+      id: number,
+      logins: Logins,
+      mark: string,
+      nowMs: number,
+    ): Promise<Taken | undefined> {
       const stale = new Set<string>();
       for (;;) {
         const inTheWay = await take(id, logins, mark, stale);
@@ -98,7 +90,8 @@ export function openRegistry(
       }
     },
 
-    async release(id, logins, claims, isGone) {
+    /** Releases what the account holds by these claims; `isGone` if the account no longer exists. */
+    async release(id: number, logins: Logins, claims: Logins, isGone: boolean): Promise<void> {
       await change(connection, looksAt(logins), 0, ([name, address]) => {
         const isHeld = (held: unknown, claim: string): boolean =>
           typeof held === 'string' && pairOf(held)[0] === id && (claim === '' || claim === held);
@@ -111,6 +104,8 @@ export function openRegistry(
       });
     },
 
-    holder: (kind, login) => connection.answer(connection.client.hget(`${users}:${kind}`, login)),
+    /** The claim on a name or an address. */
+    holder: (kind: Kind, login: string): Promise<string | null> =>
+      connection.answer(connection.client.hget(`${users}:${kind}`, login)),
   };
 }

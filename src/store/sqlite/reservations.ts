@@ -24,20 +24,13 @@ interface HeldRow {
   readonly units: number | null;
 }
 
-/** The amounts set aside from balances. Call these inside a transaction. */
-export interface Reservations {
-  /** Gives back the reservations that were not settled in time: those of one user, or of all. */
-  giveBackExpired(nowMs: number, userId?: number): void;
-  /** Removes a reservation without changing a balance. */
-  take(id: string, userId: number): Taken | undefined;
-  /** The total amount of a user's reservations, or of those of one token. */
-  heldBy(userId: number, tokenId?: number): number;
-}
+export type Reservations = ReturnType<typeof openReservations>;
 
 /** Gives back to the current window, if one has begun. */
 export const GIVEN_BACK = 'budget_spent = budget_spent - ? * (budget_until_ms > 0)';
 
-export function openReservations(database: Database): Reservations {
+/** The amounts set aside from balances. Call these inside a transaction. */
+export function openReservations(database: Database) {
   const columns = 'id, user_id, token_id, amount, limited';
   const takeExpired = database.prepare<ReservationRow>(
     `DELETE FROM reservations WHERE expires_at_ms <= ? RETURNING ${columns}`,
@@ -63,7 +56,8 @@ export function openReservations(database: Database): Reservations {
   const heldByToken = database.prepare<HeldRow>(`${held} AND token_id = ?`);
 
   return {
-    giveBackExpired(nowMs, userId) {
+    /** Gives back the reservations that were not settled in time: those of one user, or of all. */
+    giveBackExpired(nowMs: number, userId?: number): void {
       const expired =
         userId === undefined ? takeExpired.all(nowMs) : takeExpiredOfUser.all(userId, nowMs);
       for (const { id, user_id, token_id, amount, limited } of expired) {
@@ -73,13 +67,15 @@ export function openReservations(database: Database): Reservations {
         creditToken.run(limited * amount, amount, token_id);
       }
     },
-    take(id, userId) {
+    /** Removes a reservation without changing a balance. */
+    take(id: string, userId: number): Taken | undefined {
       const row = takeOne.get(id, userId);
       if (row === undefined) return undefined;
       const { token_id: tokenId, amount, limited } = row;
       return { tokenId, amount, limited: limited % LAPSED === 1, places: limited < LAPSED ? 1 : 0 };
     },
-    heldBy: (userId, tokenId) =>
+    /** The total amount of a user's reservations, or of those of one token. */
+    heldBy: (userId: number, tokenId?: number): number =>
       (tokenId === undefined ? heldByUser.get(userId) : heldByToken.get(userId, tokenId))?.units ??
       0,
   };
