@@ -10,10 +10,10 @@ import { openStore } from '../../src/assembly/open-store.js';
 import { storeFile } from '../../src/config/data-files.js';
 import type { StoreSettings } from '../../src/config/values.js';
 import { Secret } from '../../src/core/secret.js';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { NewToken, Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
 import { createLogger } from '../../src/telemetry/log.js';
+import { openEmptyStore } from './empty-sqlite.js';
 import { OPEN_POLICY } from './policy.js';
 
 export interface TestGateway {
@@ -159,7 +159,7 @@ async function storeOf(settings: StoreSettings, isShared: boolean): Promise<Stor
   if (isShared || (redisUrl ?? encryptionKey ?? encryptionKeys) !== undefined) {
     return openStore(settings);
   }
-  return openSqliteStore({ file: storeFile(dataDir), vault: VAULT });
+  return openEmptyStore({ file: storeFile(dataDir), vault: VAULT });
 }
 
 async function createUser(store: Store): Promise<number> {

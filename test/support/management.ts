@@ -9,6 +9,7 @@ import type { ChannelDeps } from '../../src/management/channel-edits.js';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { AuditEntry, Store, User } from '../../src/store/store.js';
 import { createVault, type Vault } from '../../src/store/vault.js';
+import { openEmptyStore } from './empty-sqlite.js';
 
 export const NOW = 1_800_000_000_000;
 export const NOW_SECONDS = NOW / 1000;
@@ -35,8 +36,8 @@ export function freshManagement(): {
   let folder = '';
   let opened: Store[] = [];
   let nowMs = NOW;
-  const open = (vault: Vault): Store => {
-    const store = openSqliteStore({ file: join(folder, 'gateway.db'), vault });
+  const open = (vault: Vault, opener = openSqliteStore): Store => {
+    const store = opener({ file: join(folder, 'gateway.db'), vault });
     opened.push(store);
     return store;
   };
@@ -49,7 +50,7 @@ export function freshManagement(): {
     folder = mkdtempSync(join(tmpdir(), 'management-'));
     opened = [];
     nowMs = NOW;
-    open(VAULT);
+    open(VAULT, openEmptyStore);
   });
   afterEach(async () => {
     await Promise.all(opened.map((store) => store.close()));
