@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 /** Installs nothing but the account of what it would have installed. */
 const FAKE_NPM = `#!/usr/bin/env node
@@ -52,8 +53,19 @@ if (process.argv.includes('--stay')) setTimeout(() => {}, 15000);
 `;
 
 let root = '';
+/** A clone after its first setup. */
+let ready = '';
 
-beforeEach(() => {
+beforeAll(async () => {
+  makeClone();
+  await setup();
+  calls();
+  ready = root;
+});
+
+beforeEach(makeClone);
+
+function makeClone(): void {
   root = mkdtempSync(join(tmpdir(), 'rerank-setup-'));
   put('package.json', JSON.stringify({ type: 'module', engines: { node: '>=20.19' } }));
   put('package-lock.json', lockFile('1.0.0'));
@@ -68,10 +80,18 @@ beforeEach(() => {
   put('src/console/build.mjs', FAKE_CONSOLE_BUILD);
   put('src/console/main.tsx', 'the console');
   copyFileSync('src/setup.mjs', join(root, 'src/setup.mjs'));
-});
+}
+
+function useReadyClone(): void {
+  cpSync(ready, root, { recursive: true });
+}
 
 afterEach(() => {
   rmSync(root, { recursive: true, force: true });
+});
+
+afterAll(() => {
+  rmSync(ready, { recursive: true, force: true });
 });
 
 function put(name: string, content: string): void {
@@ -160,8 +180,7 @@ describe('setup', () => {
   });
 
   it('does and says nothing the second time', async () => {
-    await setup();
-    calls();
+    useReadyClone();
 
     const { code, said } = await setup();
 
@@ -176,8 +195,7 @@ describe('setup', () => {
     ['a page changed', () => put('src/page/page.html', '<b>'), ['build']],
     ['dist is gone', () => rm('dist'), ['build']],
   ])('does what is needed when %s', async (_when, change, needed) => {
-    await setup();
-    calls();
+    useReadyClone();
     change();
 
     await setup();
@@ -188,8 +206,7 @@ describe('setup', () => {
   });
 
   it('builds when told to, and is quiet when told to', async () => {
-    await setup();
-    calls();
+    useReadyClone();
 
     const { said } = await setup(['--build', '--quiet']);
 
