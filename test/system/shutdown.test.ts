@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemCode } from '../../src/core/errors.js';
 import { closedGate, type Gate } from '../support/closed-gate.js';
+import { runs } from '../support/long.js';
 import { eventually, startRedis, type RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
@@ -212,12 +213,14 @@ it('abandons nobody whose worker is killed or stopped, and leaves alone one that
   );
 });
 
+/** The second adds npm to the first: a long run has both. */
+const WAYS: readonly (readonly [string, readonly string[]])[] = [
+  ['through npm start', ['npm', 'start', '--silent']],
+  ['itself', PROGRAM],
+];
+
 describe('a gateway that is asked to stop', () => {
-  it.each([
-    ['itself', PROGRAM],
-    ['through npm start', ['npm', 'start', '--silent']],
-    ['with several workers', ['env', 'WORKERS=2', ...PROGRAM]],
-  ])(
+  it.each(WAYS.slice(0, runs(1, 2)))(
     'ends what it has begun, refuses what is new, settles and exits with 0: %s',
     async (_how, program) => {
       const running = await start(program);
@@ -241,7 +244,7 @@ describe('a gateway that is asked to stop', () => {
     120_000,
   );
 
-  it('abandons nobody whom it has accepted, with several workers', async () => {
+  it('ends, refuses and settles in the same way with several workers, and abandons nobody whom it has accepted', async () => {
     /** How callers fare who come one after the other, ten at a time, until the port is closed. */
     const close = async (): Promise<Set<string>> => {
       closeGate();
@@ -251,14 +254,16 @@ describe('a gateway that is asked to stop', () => {
       kept.on('data', (text: string) => (heard += text));
       kept.write(HEALTH);
       await eventually('the first answer', () => Promise.resolve(heard.includes('"ok"')));
-      const held = running.post(key, rerankBody('m'));
-      await eventually('it is upstream', () => Promise.resolve(gate.waiting === 1));
+      // Connections go to the workers in turn.
+      const held = [running.post(key, rerankBody('m')), running.post(key, rerankBody('m'))];
+      await eventually('both are upstream', () => Promise.resolve(gate.waiting === 2));
       const ends: string[] = [];
       const knocking = Array.from({ length: 10 }, async () => {
         while (ends.at(-1) !== 'ECONNREFUSED') ends.push(await knock(running.port));
       });
 
       await eventually('some are answered', () => Promise.resolve(ends.length >= 20));
+      running.kill('SIGTERM');
       running.kill('SIGTERM');
       await Promise.all(knocking);
       heard = '';
@@ -267,8 +272,12 @@ describe('a gateway that is asked to stop', () => {
       await closed;
       gate.open();
 
-      expect((await held).status).toBe(200);
+      expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
       expect(await running.exited).toEqual({ code: 0, signal: null });
+      expect(await keyRecord()).toMatchObject({
+        used_quota: 2 * PRICE,
+        remain_quota: QUOTA - 2 * PRICE,
+      });
       expect(heard).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
       return new Set(ends);
     };
