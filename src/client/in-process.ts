@@ -52,7 +52,7 @@ export async function clientInProcess(
   const deps = operationDeps(sources, config, store, now, (_, work) => void pending.push(work()));
   const operator: Actor = { id: undefined, name: `cli:${user}`, role: 100, address: undefined };
 
-  /** A change forgets it. Redis finds it by reading every account, and a list asks for many pages and names. */
+  /** A change forgets it. A list asks for many pages and names. */
   let root: ReturnType<typeof findRoot> | undefined;
 
   const place =

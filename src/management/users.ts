@@ -116,8 +116,12 @@ export async function ensureRoot(deps: ManagementDeps, account: RootAccount): Pr
   );
 }
 
-/** The root account, under its current name. */
+/** The root account, under its current name. It is nearly always the oldest one: on Redis, a search by role reads all accounts. */
 export async function findRoot({ store, now }: ManagementDeps): Promise<User | undefined> {
+  const { total } = await store.listUsers({ offset: 0, limit: 0 }, now());
+  if (total === 0) return undefined;
+  const { items } = await store.listUsers({ offset: total - 1, limit: 1 }, now());
+  if (items[0]?.role === ROOT_ROLE) return items[0];
   const page = await store.listUsers({ role: ROOT_ROLE, offset: 0, limit: 1 }, now());
   return page.items[0];
 }

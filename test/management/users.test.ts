@@ -52,6 +52,31 @@ describe('ensureRoot', () => {
     expect(await verifyPassword('a given password', hash, OURSELVES)).toBe(true);
   });
 
+  it('finds the account without a search where it is the oldest, and by one where it is not', async () => {
+    const { deps, store } = management;
+    const user = { email: undefined, displayName: 'A', passwordHash: 'x', enabled: true, quota: 0 };
+    await store.createUser({ ...user, username: 'older', role: 1 }, deps.now());
+    const { user: root } = await ensureRoot(deps, ROOT);
+    await store.createUser({ ...user, username: 'younger', role: 1 }, deps.now());
+    const searched: unknown[] = [];
+    const watched: typeof store = {
+      ...store,
+      listUsers(query, nowMs) {
+        if (query.role !== undefined) searched.push(query.role);
+        return store.listUsers(query, nowMs);
+      },
+    };
+
+    const byRole = await findRoot({ ...deps, store: watched });
+    const searches = searched.splice(0).length;
+    const older = await store.findUser('older', deps.now());
+    await store.deleteUser(older?.id ?? 0);
+    const asOldest = await findRoot({ ...deps, store: watched });
+
+    expect([byRole?.id, asOldest?.id]).toEqual([root.id, root.id]);
+    expect([searches, searched]).toEqual([1, []]);
+  });
+
   it('knows the account under another name', async () => {
     const { deps, store } = management;
     const { user } = await ensureRoot(deps, ROOT);
