@@ -84,10 +84,13 @@ export function openLogs(database: Database): LogStore {
 
     async usageStats(query) {
       const span = spanFilter(query);
+      // SQLite looks up the first or the last id, but reads all rows for both at once.
+      const ends =
+        span.sql === ''
+          ? '(SELECT min(id) FROM usage_log) AS first, (SELECT max(id) FROM usage_log) AS last'
+          : `min(id) AS first, max(id) AS last FROM usage_log t ${span.sql}`;
       const ids = await database.read(() =>
-        database
-          .prepare<Ids>(`SELECT min(id) AS first, max(id) AS last FROM usage_log t ${span.sql}`)
-          .get(...span.parameters),
+        database.prepare<Ids>(`SELECT ${ends}`).get(...span.parameters),
       );
       const sums = usageSums(() => 0);
       for (let id = ids?.first ?? 1; id <= (ids?.last ?? 0); id += SUMMED_AT_ONCE) {
