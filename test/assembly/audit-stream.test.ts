@@ -100,7 +100,7 @@ it('goes on where it was after a restart, and sends nothing twice with two gatew
   await write(first.store, 'one');
   await until('one comes', () => actions().includes('one'));
   await write(first.store, 'meanwhile');
-  await first.app.close(0);
+  await first.close(0);
   gateways.length = 0;
   const [second, third] = [await start(), await start()];
   await write(second.store, 'two');
