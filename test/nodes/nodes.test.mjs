@@ -9,6 +9,8 @@ import { createServer } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, createServer as createNetServer, Socket } from 'node:net';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import express from 'express';
 import { freeAtOnce, keepSession, nodesInside, PLAIN } from '../../src/http/nodes-inside.ts';
 import { createHttpServer } from '../../src/http/server.ts';
@@ -60,12 +62,32 @@ test('everything inside Node is where it is expected', () => {
   assert.ok(writesBelow(new Socket()));
 });
 
-test('what a session of HTTP/2 has outside the heap is found', () => {
-  const socket = new Socket();
-  const session = connectHttp2('http://x', { createConnection: () => socket });
+test('what a session of HTTP/2 has outside the heap is kept until a turn after its connection', async () => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc');
+  // Nobody answers: the settings of the session are never acknowledged.
+  const server = createNetServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const gone = async () => {
+    const socket = connect(server.address().port, '127.0.0.1');
+    await once(socket, 'connect');
+    const session = connectHttp2('http://x', { createConnection: () => socket });
+    session.on('error', () => undefined);
+    assert.equal(keepSession(session, socket), true);
+    // Its settings leave in a later turn.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    socket.destroy();
+    await once(socket, 'close');
+    return new WeakRef(session);
+  };
+  const session = await gone();
+  server.close();
 
-  assert.equal(keepSession(session, socket), true);
-  session.on('error', () => undefined).destroy();
+  for (let turn = 0; turn < 10 && session.deref() !== undefined; turn += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    gc();
+  }
+  assert.equal(session.deref(), undefined);
 });
 
 test('a buffer is freed at once', () => {
