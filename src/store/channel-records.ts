@@ -100,7 +100,7 @@ export function openedBy(vault: Vault) {
 
   return {
     channelOf: (id: number, stored: StoredChannel): Channel => open(id, stored).channel,
-    snapshotOf(stored: StoredChannels): ChannelSnapshot {
+    snapshotOf: (stored: StoredChannels): ChannelSnapshot => {
       const before = snapshots.get(stored);
       if (before !== undefined) return before;
       const opened = [...stored.channels]

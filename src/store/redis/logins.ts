@@ -67,12 +67,12 @@ export function openRegistry(
 
   return {
     /** Claims names for an account, all or none; takes over claims that are old and whose names no account bears. */
-    async claim(
+    claim: async (
       id: number,
       logins: Logins,
       mark: string,
       nowMs: number,
-    ): Promise<Taken | undefined> {
+    ): Promise<Taken | undefined> => {
       const stale = new Set<string>();
       for (;;) {
         const inTheWay = await take(id, logins, mark, stale);
@@ -91,7 +91,7 @@ export function openRegistry(
     },
 
     /** Releases what the account holds by these claims; `isGone` if the account no longer exists. */
-    async release(id: number, logins: Logins, claims: Logins, isGone: boolean): Promise<void> {
+    release: async (id: number, logins: Logins, claims: Logins, isGone: boolean): Promise<void> => {
       await change(connection, looksAt(logins), 0, ([name, address]) => {
         const isHeld = (held: unknown, claim: string): boolean =>
           typeof held === 'string' && pairOf(held)[0] === id && (claim === '' || claim === held);
