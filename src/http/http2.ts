@@ -224,6 +224,7 @@ export class Http2Connections {
       });
     };
     const destroySoon = (): void => {
+      clearTimeout(timer);
       timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
     };
     let timer = setTimeout(end, headersTimeoutMs);

@@ -649,6 +649,26 @@ describe('HTTP/2 connections', () => {
     expect((await post(client(), REQUEST)).status).toBe(200);
   });
 
+  it('leave no timer when too much is taken back', async () => {
+    await start({ server: { keep_alive_timeout_ms: 600_000 } });
+    const begunAndBack = Array.from(
+      { length: 900 },
+      (_, at) => frame(1, 4, 1 + 2 * at, HEADERS) + frame(3, 0, 1 + 2 * at, '\0\0\0\x08'),
+    ).join('');
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
+    const before = timers().length;
+    const floods = Array.from({ length: 10 }, async () => {
+      const { socket, text } = await open(PREFACE + SETTINGS);
+      await until('it is served', () => text() !== '');
+      socket.write(begunAndBack, 'latin1');
+      await until('it is closed', isGone(socket));
+    });
+    await Promise.all(floods);
+
+    await until('no timer is left of them', () => timers().length < before + floods.length);
+    expect((await post(client(), REQUEST)).status).toBe(200);
+  });
+
   it('stay open while a body comes slowly and nothing else does', async () => {
     await start();
     const session = client();
