@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
-/** Each test is named for how it is to end; the runner must also tell which were skipped and which are planned. */
+/**
+ * The text of a suite, which is written to a file and given to the runner. Each test is named for how it is to end; the runner must
+ * also tell which were skipped and which are planned: nothing of ours is.
+ */
 const SUITE = `
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 

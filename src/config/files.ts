@@ -54,6 +54,7 @@ export function readSettings(texts: SettingTexts, env: Environment): RawSettings
   const values: Record<string, unknown> = {};
   const variables = new Set<string>();
   const emptyFiles: string[] = [];
+  /** The last file first: what it says replaces what others say. */
   const readers: FileReader[] = [];
   for (const [file, text] of texts) {
     const reader = new FileReader(file, text, env, values, mistakes, variables);
@@ -66,7 +67,8 @@ export function readSettings(texts: SettingTexts, env: Environment): RawSettings
     whereIs: (setting) => {
       for (let length = setting.length; length > 0; length -= 1) {
         const path = setting.slice(0, length);
-        const where = placed.get(pathKey(path)) ?? firstOf(readers, (reader) => reader.find(path));
+        let where = placed.get(pathKey(path));
+        for (const reader of readers) where ??= reader.find(path);
         if (where !== undefined) return where;
       }
       return '';
@@ -81,14 +83,6 @@ export function readSettings(texts: SettingTexts, env: Environment): RawSettings
       placed.set(pathKey(setting), where);
     },
   };
-}
-
-function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function filesOf(path: string): string[] {

@@ -345,10 +345,9 @@ async function writeUser(
 }
 
 /**
- * Sums and entries of the audit log stay, under a neutral name. These are rewritten first, so that a
- * deletion that fails half-way can be repeated, and again for what was written meanwhile.
+ * Deletes an account, with its keys and logins; not that of root. Sums and entries of the audit log stay, under a neutral name.
+ * These are rewritten first, so that a deletion that fails half-way can be repeated, and again for what was written meanwhile.
  */
-/** Deletes an account, with its keys and logins; not that of root. */
 export async function removeUser(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
   if (user.role === ROOT_ROLE) throw rootStays();
   const { store } = deps;

@@ -108,6 +108,17 @@ describe('the turns of a connection', () => {
     expect(rests).toEqual([32, 32, 32]);
   });
 
+  it('are not begun after it is stopped, however few they were', async () => {
+    const { done, begin, pacing, socket } = setUp();
+
+    begin(['first']);
+    pacing.stop(socket);
+    begin(['late']);
+    await turn();
+
+    expect(done).toEqual(['first', 'hold']);
+  });
+
   it('end when it is stopped', async () => {
     const { done, begin, pacing, socket } = setUp();
 
