@@ -40,6 +40,15 @@ const channel = (name: string) =>
   `channels: [{ name: ${name}, provider: cohere, api_key: k, models: [m] }]`;
 
 describe('a folder of settings', () => {
+  it('are said to be where the last file has them', () => {
+    expect(
+      refusal({
+        '1.yaml': 'server:\n  port: 8080\n',
+        '2.yaml': `# more\n\nserver:\n  port: none\n`,
+      }),
+    ).toEqual([expect.stringMatching(/^2\.yaml:4: server\.port: /)]);
+  });
+
   it('keeps the channels of its other files if one says that it has none', () => {
     const { channels } = load({ 'a.yaml': channel('a'), 'b.yaml': 'channels:' });
 
