@@ -40,7 +40,7 @@ const channel = (name: string) =>
   `channels: [{ name: ${name}, provider: cohere, api_key: k, models: [m] }]`;
 
 describe('a folder of settings', () => {
-  it('are said to be where the last file has them', () => {
+  it('says that a mistake is where its last file has the setting', () => {
     expect(
       refusal({
         '1.yaml': 'server:\n  port: 8080\n',
