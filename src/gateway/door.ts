@@ -29,7 +29,7 @@ const RETRY_MS = 1_000;
  */
 export class Door {
   readonly #deps: AdmissionDeps;
-  readonly #held = new LRUCache<string, Held>({ max: MAX_HELD });
+  readonly #held = new LRUCache<string, Held>({ maxSize: MAX_HELD, sizeCalculation: () => 1 });
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps;
