@@ -20,6 +20,9 @@ import { asTransportError } from './transport-error.js';
 /** Connections that have delivered a reply: the other side may close such a connection while it is idle. */
 const proven = new WeakSet<object>();
 
+/** So many pieces become one: each is an object of a hundred bytes and keeps all that was read with it. */
+const MANY_PIECES = 256;
+
 export interface ReplyLimits {
   readonly maxBytes: number;
   /** The room for all replies, and for those of this origin. */
@@ -46,6 +49,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #inflation: Inflation | undefined;
   /** Of the reply. */
   #pieces: Buffer[] = [];
+  /** How many of them have been joined. */
+  #joined = 0;
   /** Bytes as received, and bytes of the reply itself: they differ only if it was compressed. */
   #rawBytes = 0;
   #bytes = 0;
@@ -198,7 +203,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
       this.#fail(new TransportError('no_room', 'too many bytes of replies at once'));
     } else {
       this.#pieces.push(piece);
+      if (this.#pieces.length - this.#joined >= MANY_PIECES) this.#join();
     }
+  }
+
+  #join(): void {
+    const latest = this.#pieces.splice(this.#joined);
+    this.#joined = this.#pieces.push(Buffer.concat(latest));
   }
 
   #hasRoomFor(bytes: number): boolean {

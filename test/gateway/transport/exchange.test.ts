@@ -1,4 +1,6 @@
 import { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ForbiddenAddressError } from '../../../src/gateway/transport/connector.js';
@@ -49,7 +51,8 @@ function begin(
   const start = () => exchange.onRequestStart(controller);
   const head = (headers: Record<string, string | string[]> = {}, status = 200) =>
     exchange.onResponseStart(controller, status, headers);
-  const data = (bytes: Buffer | string) => exchange.onResponseData(controller, Buffer.from(bytes));
+  const data = (bytes: Buffer | string) =>
+    exchange.onResponseData(controller, typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
   const fail = (error: Error) => exchange.onResponseError(controller, error);
   const end = () => exchange.onResponseEnd();
   return { exchange, outcome, scope, aborted, all, own, start, head, data, fail, end };
@@ -107,6 +110,30 @@ describe('a reply', () => {
       const reply = (await outcome) as RawReply;
       expect(reply.text === PIECE.repeat(4)).toBe(true);
       expect(all.take(1e7)).toBe(true);
+    });
+
+    it('is kept in little more than its bytes, however much was read for each of them', async () => {
+      setFlagsFromString('--expose-gc');
+      const collectGarbage = runInNewContext('gc') as () => void;
+      const { outcome, start, head, data, end } = begin({}, [1e7, 1e7], 1e7);
+      start();
+      head();
+      const bytesUsed = (): number => {
+        // The memory of buffers is given back by the next one.
+        collectGarbage();
+        collectGarbage();
+        const { heapUsed, external } = process.memoryUsage();
+        return heapUsed + external;
+      };
+      const before = bytesUsed();
+      for (let sent = 0; sent < 20_000; sent += 1) {
+        const read = Buffer.alloc(5_000, '{ }'[sent % 3]);
+        data(read.subarray(0, 1));
+      }
+
+      expect(bytesUsed() - before).toBeLessThan(2e7);
+      end();
+      expect((await outcome) as RawReply).toMatchObject({ text: '{ }'.repeat(6_667).slice(0, -1) });
     });
 
     it('is all that came, in whatever pieces', async () => {
