@@ -152,7 +152,7 @@ const PONG = frame(6, 1, 0, '\0'.repeat(8));
 /** A program that begins requests and takes them back, on one connection after the other. */
 const FLOODS = `
   const { connect } = require('node:http2');
-  let left = 30;
+  let left = 15;
   const flood = () => {
     if (left-- === 0) return;
     const session = connect(process.argv[1]);
@@ -172,7 +172,7 @@ const FLOODS = `
 const BREAKS = `
   const { connect } = require('node:net');
   const [port, start, broken] = JSON.parse(process.argv[1]);
-  let left = 250;
+  let left = 150;
   const open = () => {
     if (left-- <= 0) return;
     const socket = connect(port, '127.0.0.1').on('error', () => undefined).on('close', open);
