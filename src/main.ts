@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
-import { createApp } from './assembly/app.js';
 import { CONFIG_EXIT_CODE, ConfigError } from './config/mistakes.js';
 import { changesBetween } from './config/reload.js';
 import { loadConfig, loadToStart } from './config/load-config.js';
@@ -184,6 +183,8 @@ async function serve(
     { load, logger, check: () => store.ping(), apply: (next) => app.reload(next) },
     lastReload,
   );
+  // A primary has no use for it: half of what this program loads.
+  const { createApp } = await import('./assembly/app.js');
   const app = await createApp(config, {
     ...{ store, logger },
     reloading: () =>
