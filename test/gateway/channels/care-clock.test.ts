@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CHANNEL_AUTO_DISABLED } from '../../../src/core/channel.js';
 import type { ProbeReport } from '../../../src/core/probe.js';
 import { ChannelCare, type ChannelCareDeps } from '../../../src/gateway/channels/care.js';
 import type { DutyStore } from '../../../src/store/store.js';
@@ -150,5 +151,22 @@ describe('the checks of a channel', () => {
     await pass(0);
 
     expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the first try of a channel that was disabled', () => {
+  it('comes in time although the node that disabled it has a clock that is ahead', async () => {
+    const { models, pass, care } = setUp(() => Promise.resolve(WORKS));
+    const outage = {
+      reason: 'credentials_refused',
+      message: '',
+      sinceMs: Date.now() + 3_600_000,
+    } as const;
+    care.update([offer(2, { status: CHANNEL_AUTO_DISABLED, outage }).route]);
+
+    await pass(RETURN_MS);
+    care.stop();
+
+    expect(models).toHaveLength(1);
   });
 });
