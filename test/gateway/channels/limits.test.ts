@@ -230,6 +230,17 @@ describe('a budget of a channel', () => {
     expect(taken.get(name)?.current).toBe(PRICE);
   });
 
+  it('gets nothing back of a minute, which ends by itself', async () => {
+    const { nodes, taken } = fleet();
+    await passed(nodes, channel({ requestsPerMinute: 1_000 }), 1);
+    const held = [...taken.values()].map(({ current }) => current);
+    expect(held).toEqual([expect.any(Number)]);
+
+    await nodes[0]?.close();
+
+    expect([...taken.values()].map(({ current }) => current)).toEqual(held);
+  });
+
   it('is given back before the node has ended, and a failure to do so is reported', async () => {
     const { nodes, events, state } = fleet();
     await passed(nodes, channel({ budget: 1_000 * PRICE }), 1);
