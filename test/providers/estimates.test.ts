@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { textDocuments } from '../../src/core/text-documents.js';
 import { allProviders } from '../../src/providers/index.js';
 import { documentsIn } from '../support/documents.js';
 import { spelled, type Spelling } from '../support/spelling.js';
@@ -24,3 +25,16 @@ it.each(
     expect(new Set(tokens).size).toBe(1);
   },
 );
+
+it('what a ranking in windows may take counts the last window whole', () => {
+  const provider = allProviders().find(({ id }) => id === 'openai-listwise');
+  if (provider?.transport !== 'http' || provider.rounds === undefined) throw new Error('it is one');
+  const tokens = [20, 21, 30, 31].map((count) => {
+    const documents = textDocuments(Array.from({ length: count }, () => 'a text'));
+    return provider.estimate({ query: 'q', documents, options: {}, settings: {} });
+  });
+
+  // Windows of 20, each 10 further.
+  const [one = 0, ...more] = tokens;
+  expect(more.map((each) => Math.round(each / one))).toEqual([2, 2, 3]);
+});
