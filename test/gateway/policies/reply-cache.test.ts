@@ -141,6 +141,24 @@ describe('a reply cache', () => {
     expect(here.asked()).toBe(2);
   });
 
+  it('keeps what another node has no longer than its own rule says', async () => {
+    let finds = 0;
+    const { rank, asked, pass } = setUp(undefined, 100, {
+      find: () => {
+        finds += 1;
+        const found = { ranking: ranking(offer(1)), leftMs: 3 * TTL_MS };
+        return Promise.resolve(finds === 1 ? found : undefined);
+      },
+      keep: () => undefined,
+    });
+
+    await rank(job());
+    pass(TTL_MS);
+    await rank(job());
+
+    expect([finds, asked()]).toEqual([2, 1]);
+  });
+
   it('hears how old a ranking of another node may be', async () => {
     const found = { ranking: ranking(offer(1)), leftMs: TTL_MS - 2_000 };
     const { rank, asked } = setUp(undefined, 100, {
