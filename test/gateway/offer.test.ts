@@ -24,6 +24,16 @@ describe('what a channel offers for a model', () => {
     expect(splits.window?.documents).toBe(32);
   });
 
+  it.each([
+    [{ maxDocuments: 1 }, { size: 2, stride: 1 }],
+    [{ maxDocuments: 5 }, { size: 5, stride: 4 }],
+    [{ maxDocuments: 99 }, { size: 20, stride: 10 }],
+  ])('slides over a list ranked in order, within %j', (settings, slides) => {
+    const given = { provider: 'chat-listwise', settings, windowSize: 20, windowStride: 10 };
+
+    expect(offer(1, given).slides).toEqual(slides);
+  });
+
   it('names the channel as the one that served', () => {
     expect(offer(4, { tag: 'blue' }).servedBy).toEqual([
       { channelId: 4, provider: 'tei', tag: 'blue' },
