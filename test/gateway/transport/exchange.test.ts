@@ -90,7 +90,9 @@ describe('a reply', () => {
 
     expect(await outcome).toMatchObject({ fault });
     expect(aborted).toHaveLength(1);
+    // Nothing is left in them, and no more than that was given back.
     expect([all.take(rooms[0]), own.take(rooms[1])]).toEqual([true, true]);
+    expect([all.take(1), own.take(1)]).toEqual([false, false]);
   });
 
   describe('that is large and comes unannounced', () => {
