@@ -199,6 +199,12 @@ describe('an explanation', () => {
     ]);
   });
 
+  it('leaves out the models that the key may not use', async () => {
+    const { key: by } = await gateway.createKey({ policy: { mayExplain: true, models: ['moon'] } });
+
+    expect((await explained({ by })).fallbacks).toEqual([]);
+  });
+
   it('is given in the same way whatever form the request has', async () => {
     const { key: by } = await gateway.createKey({
       policy: { mayExplain: true, defaultModel: 'moon' },
