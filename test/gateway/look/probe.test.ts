@@ -314,4 +314,15 @@ describe('a channel that needs a token first', () => {
     expect(problem?.code).toBe('unknown_model');
     expect(url).toContain('/ml/v1/text/rerank');
   });
+
+  it('has no status where it was the token endpoint alone that answered', async () => {
+    upstream.answer(({ path }, res) => {
+      if (path.startsWith('/icp4d-api')) sendJson(res, { token: 'opaque' });
+      else res.destroy();
+    });
+
+    const { problem, status } = await probe(onPrem());
+
+    expect([problem?.code, status]).toEqual(['connection_broken', undefined]);
+  });
 });
