@@ -16,6 +16,8 @@ const NO_AZURE_KEY =
 const NO_ENTRA = 'credentials.client_secret needs settings.tenant and settings.client_id';
 const NO_OWNER = 'exactly one of settings.project_id and settings.space_id must be set';
 const NO_KEYS = 'credentials.access_key_id and credentials.secret_access_key must both be set';
+const NO_OVERLAP =
+  'settings.stride must be less than settings.window_size, so that windows overlap';
 
 it.each<Row>([
   ['azure-foundry', { apiKey: 'k' }, {}, []],
@@ -28,6 +30,9 @@ it.each<Row>([
   ['watsonx', { apiKey: 'k' }, { projectId: 'p' }, []],
   ['watsonx', { apiKey: 'k' }, {}, [NO_OWNER]],
   ['watsonx', { apiKey: 'k' }, { projectId: 'p', spaceId: 's' }, [NO_OWNER]],
+  ['openai-listwise', { apiKey: 'k' }, { windowSize: 10, stride: 9 }, []],
+  ['openai-listwise', { apiKey: 'k' }, { windowSize: 10, stride: 10 }, [NO_OVERLAP]],
+  ['openai-listwise', { apiKey: 'k' }, { windowSize: 1, stride: 1 }, [NO_OVERLAP]],
   ['volcengine', { accessKeyId: 'a' }, {}, [NO_KEYS]],
   ['vikingdb', { apiKey: 'k' }, {}, []],
   [
