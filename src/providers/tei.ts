@@ -26,7 +26,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   if (status === 424) return WRONG_MODEL.test(message) ? 'misconfigured' : 'transient';
   if (status === 422 && BATCH_LIMIT.test(message)) return 'limit';
   // The framework did not understand the gateway's body: the server is not TEI, or is another version.
-  if ((status === 415 || status === 422) && json === undefined) return 'misconfigured';
+  if (status === 422 && json === undefined) return 'misconfigured';
   return undefined;
 }
 
