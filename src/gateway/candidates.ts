@@ -10,7 +10,6 @@ import { isLastResort } from './offer.js';
 import type { AttemptOutcome, Candidates, NoRanking, Offer, Plan, Tier } from './rank.js';
 import type { Route } from './channels/route.js';
 import { firstAbove, placeOf } from './tier.js';
-import { DEFAULT_COOLDOWN_MS } from './channels/verdicts.js';
 
 export interface CandidatesDeps {
   /** The plan in force: looked up for each attempt, so that a retry notices a switch that was thrown meanwhile. */
@@ -162,7 +161,7 @@ class JobCandidates implements Candidates {
     }
     if (waits.length > 0) {
       const soonestMs = Math.min(...waits);
-      return { kind: 'busy', soonestMs, retryAfterMs: Math.max(DEFAULT_COOLDOWN_MS, soonestMs) };
+      return { kind: 'busy', soonestMs, retryAfterMs: soonestMs };
     }
     return misfits.length > 0 ? { kind: 'misfit', misfits } : { kind: 'switched_off' };
   }

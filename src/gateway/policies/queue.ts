@@ -28,8 +28,6 @@ type Busy = Extract<NoRanking, { kind: 'busy' }>;
 
 /** Some changes are not reported: a switch, the end of a pause, a raised limit. This is how often someone looks again. */
 const LOOK_EVERY_MS = 50;
-/** The least `Retry-After` of a refusal. */
-const LEAST_RETRY_MS = 1_000;
 
 /**
  * Briefly holds requests that find every channel of their model at its limit. They are served in turn by key, so that a key
@@ -71,7 +69,7 @@ export class Queue {
     if (line === undefined || line.waiters.size === 0) return undefined;
     const expectedMs = this.#expectedMs(model, line, keyId);
     if (isSoon(expectedMs, this.#patienceMs(deadlineMs, mostMs))) return undefined;
-    return { ...BUSY_NOW, retryAfterMs: Math.max(BUSY_NOW.retryAfterMs, expectedMs) };
+    return { ...BUSY_NOW, retryAfterMs: expectedMs };
   }
 
   /** How long a request may wait: half of the remaining time is reserved for the answer. */
@@ -170,7 +168,7 @@ export class Queue {
   }
 }
 
-const BUSY_NOW: Busy = { kind: 'busy', soonestMs: 0, retryAfterMs: LEAST_RETRY_MS };
+const BUSY_NOW: Busy = { kind: 'busy', soonestMs: 0, retryAfterMs: 0 };
 const BUSY: Outcome = { kind: 'none', why: BUSY_NOW };
 
 /** How much of the time that a request may wait its expected wait may take: then hardly one in a hundred waits for nothing. */

@@ -6,7 +6,7 @@ import { job, offer, ranking } from '../../support/offers.js';
 
 const CHANNEL = offer(1);
 const GOOD: Outcome = { kind: 'ranked', ranking: ranking(CHANNEL) };
-const FULL: Outcome = { kind: 'none', why: { kind: 'busy', soonestMs: 0, retryAfterMs: 1_000 } };
+const FULL: Outcome = { kind: 'none', why: { kind: 'busy', soonestMs: 0, retryAfterMs: 0 } };
 const RESTING: Outcome = {
   kind: 'none',
   why: { kind: 'busy', soonestMs: 5_000, retryAfterMs: 5_000 },
@@ -190,7 +190,7 @@ describe('a queue in front of busy channels', () => {
     const late = rank(of(1));
 
     expect(await waitOf(late)).toBe(0);
-    expect(await late).toMatchObject({ why: { kind: 'busy', retryAfterMs: 1_000 } });
+    expect(await late).toMatchObject({ why: { kind: 'busy', retryAfterMs: 600 } });
     expect(queue.waiting).toBe(2);
     for (let count = 0; count < 3; count += 1) await end();
     await Promise.all(waiting);
