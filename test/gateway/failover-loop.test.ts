@@ -172,6 +172,16 @@ describe('failover', () => {
     },
   );
 
+  it('asks one that was given up early at once, and pauses for what it says then', async () => {
+    const early = failed('timeout', { isEarly: true });
+    const { rank, waits } = setUp([early, PASSING, PASSING], { offers: 1, comesAgain: true });
+
+    await rank(job());
+
+    expect(waits).toEqual([0, expect.any(Number)]);
+    expect(waits[1]).toBeGreaterThan(0);
+  });
+
   it('asks a channel once more after a pause, and pauses once for each failure', async () => {
     const again = setUp([PASSING, ranked(offer(1))], { offers: 1, comesAgain: true });
     expect(await again.rank(job())).toMatchObject({ kind: 'ranked' });
