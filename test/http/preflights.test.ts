@@ -34,6 +34,14 @@ describe('what clients ask before they rank', () => {
     expect((await get('/info', key)).body.model_id).toBe('sun');
   });
 
+  it('describes it whatever other names it has', async () => {
+    const policy = { models: ['sun', 'helios'], aliases: { helios: 'sun' } };
+    const { key } = await gateway.createKey({ policy });
+
+    expect((await get('/v1/models', key)).body.data).toHaveLength(2);
+    expect((await get('/info', key)).body.model_id).toBe('sun');
+  });
+
   it('has nothing to describe for a key without a default', async () => {
     const { key } = await gateway.createKey();
 
