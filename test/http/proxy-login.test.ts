@@ -100,10 +100,11 @@ describe('a user whom a trusted proxy names', () => {
   });
 
   it('is somebody else as soon as the proxy says so, whatever the cookie', async () => {
-    const ann = await self({ 'remote-user': 'ann' });
+    const ann = await self({ 'remote-user': 'anton' });
     const other = await self({ 'remote-user': 'carol', cookie: cookieOf(ann.headers) });
 
     expect(other.body.data.username).toBe('carol');
+    expect(await gateway.store.listSessions(ann.body.data.id, Date.now())).toEqual([]);
   });
 
   it('shares the account of a group, and keeps its role out of it', async () => {
