@@ -173,6 +173,24 @@ describe('login', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 200, 401, 401, 401, 401, 200]);
   });
 
+  it('counts the codes that one account tries, from whatever addresses', async () => {
+    const { cookie } = await createAccount(gateway.store);
+    const tried = async (): Promise<number> => {
+      address += 1;
+      const headers = { 'x-forwarded-for': `192.0.2.${address}` };
+      const body = { key: 'no such code' };
+      const reply = await callApi(gateway.url, 'POST', '/api/user/topup', {
+        ...{ cookie, body, headers },
+      });
+      return reply.status;
+    };
+
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1) statuses.push(await tried());
+
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
+  });
+
   it('counts attempts on one account however its name is typed', async () => {
     const { user } = await createAccount(gateway.store, { username: 'fishmonger' });
     const typed = ['fishmonger', ' FISHMONGER', 'ﬁshmonger', 'ｆishmonger', '\u00a0ﬁshmonger '];
