@@ -18,7 +18,8 @@ const MOST_UNUSED = 8;
 /**
  * The connections to one origin: one for each request at a time, the last used first. How many run at once is limited above,
  * where a waiting one can still be refused. undici's own pool looks through all of its connections at every request for one
- * that is free. A connection that the server is likely to close soon is not used: a request on it might be lost.
+ * that is free. A connection that the server is likely to close soon is not used: a request on it might be lost. Nor is one of a
+ * server that sends replies which nobody asked for.
  */
 export class ConnectionPool {
   readonly #origin: string;
@@ -108,6 +109,11 @@ export class ConnectionPool {
   }
 }
 
+/** Closed, or made useless by bytes that nobody asked for: a second reply, which must not pass for the next request's. */
 function isByServer(error: Error): boolean {
-  return systemCode(error) === 'ECONNRESET' || error.message === 'other side closed';
+  return (
+    systemCode(error) === 'ECONNRESET' ||
+    error.message === 'other side closed' ||
+    error.message === 'bad response'
+  );
 }

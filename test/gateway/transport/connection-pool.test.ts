@@ -19,6 +19,11 @@ async function pool(now?: () => number) {
     waiting.push(res);
   });
   const connections = poolOf(upstream.url, now);
+  const socketOf = (request: number): Socket => {
+    const socket = sockets[request];
+    if (socket == null) throw new Error('it had a connection');
+    return socket;
+  };
   return {
     connections,
     ports,
@@ -26,12 +31,17 @@ async function pool(now?: () => number) {
     answer: () => {
       for (const res of waiting.splice(0)) res.end('ok');
     },
+    /** Sends a reply to no request on the connection of one; resolves when the pool has noticed. */
+    unasked: async (request: number): Promise<void> => {
+      const closed = once(socketOf(request), 'close');
+      socketOf(request).write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno');
+      await closed;
+      await nextTurn();
+    },
     /** Ends the connection of a request, as a server does with one that is idle; resolves when the pool has noticed. */
     endOf: async (request: number): Promise<void> => {
-      const socket = sockets[request];
-      if (socket == null) throw new Error('it had a connection');
-      const closed = once(socket, 'close');
-      socket.end();
+      const closed = once(socketOf(request), 'close');
+      socketOf(request).end();
       await closed;
       await nextTurn();
     },
@@ -140,6 +150,19 @@ describe('ConnectionPool', () => {
     await portOfNext(made);
     nowMs = 10;
     await made.endOf(0);
+
+    const second = await portOfNext(made);
+    nowMs += 1;
+
+    expect(await portOfNext(made)).not.toBe(second);
+  });
+
+  it('uses none again, however soon, after the server has sent a second reply on one', async () => {
+    let nowMs = 0;
+    const made = await pool(() => nowMs);
+    await portOfNext(made);
+    nowMs = 10;
+    await made.unasked(0);
 
     const second = await portOfNext(made);
     nowMs += 1;
