@@ -157,6 +157,12 @@ export class Http2Connections {
       });
     };
     for (const event of ['request', 'connect', 'checkExpectation']) this.#server.on(event, handle);
+    this.#server.on('checkContinue', (req: Http2Request, res: Http2Response) => {
+      // Node announces requests that have been taken back too, and throws if they are told to go on.
+      if (res.stream.destroyed || res.stream.closed) return;
+      res.writeContinue();
+      handle(req, res);
+    });
   }
 
   /** Takes a connection over from an HTTP/1 server whose parser stopped behind the preface; `rest` came after that. */

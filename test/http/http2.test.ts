@@ -533,6 +533,27 @@ describe('HTTP/2 connections', () => {
     expect((await post(client(), REQUEST)).status).toBe(200);
   });
 
+  it('may begin with a request that is taken back before it is told to go on', async () => {
+    await start();
+    const waiting = frame(1, 4, 1, `${HEADERS}\x00\x06expect\x0c100-continue`);
+    const takenBack = waiting + frame(3, 0, 1, '\0\0\0\x08');
+
+    const { text } = await open(PREFACE + SETTINGS + takenBack + frame(1, 5, 3, HEADERS));
+
+    await until('the next request is answered', () => text().includes('not_found'));
+  });
+
+  it('are told to go on', async () => {
+    await start();
+    const stream = begin(client(), { expect: '100-continue' });
+    const answered = answerTo(stream);
+
+    await once(stream, 'continue');
+    stream.end(JSON.stringify(REQUEST));
+
+    expect((await answered).status).toBe(200);
+  });
+
   it('may bring any number of requests that it waits for', async () => {
     await start();
     const session = client();
