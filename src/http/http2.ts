@@ -182,7 +182,8 @@ export class Http2Connections {
   /** Tells all callers to begin no more requests on their connections. Those that are on the way are still served. */
   announceEnd(): void {
     for (const session of this.#sessions.keys()) {
-      if (!session.closed) session.goaway(constants.NGHTTP2_NO_ERROR, EVERY_STREAM);
+      if (session.closed || session.destroyed) continue;
+      session.goaway(constants.NGHTTP2_NO_ERROR, EVERY_STREAM);
     }
   }
 

@@ -554,6 +554,20 @@ describe('HTTP/2 connections', () => {
     expect((await answered).status).toBe(200);
   });
 
+  it('that have just been given up do not keep the gateway from its end', async () => {
+    await start();
+    const first = Array.from({ length: 201 }, (_, at) => frame(1, 5, 1 + 2 * at, HEADERS));
+    // The gateway's own listener, which comes before this one, gives it up on the spot.
+    const end = new Promise<void>((resolve, reject) => {
+      gateway.app.server.once('clientError', () => void gateway.close().then(resolve, reject));
+    });
+    isClosed = true;
+
+    await open(PREFACE + SETTINGS + first.join(''));
+
+    await expect(end).resolves.toBeUndefined();
+  });
+
   it('may bring any number of requests that it waits for', async () => {
     await start();
     const session = client();
