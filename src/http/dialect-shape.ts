@@ -102,7 +102,7 @@ function errorsOf(
       const details = status === undefined ? {} : { status };
       for (const param of [{}, { param: 'documents' }]) {
         const error = new GatewayError(code, 'What was wrong.', { ...details, ...param });
-        const written = write(error, 'rr_1');
+        const written = write(error, 'rr_1', {});
         const told: DialectErrors = {
           codes: [code],
           type: written.headers?.['Content-Type'] ?? JSON_TYPE,

@@ -91,7 +91,7 @@ export function sendRefusal(
   error: GatewayError,
   explanation: ExplainedWire | undefined,
 ): number {
-  const written = dialect.error(error, requestId);
+  const written = dialect.error(error, requestId, req.headers);
   const { status = error.status } = written;
   const body =
     explanation === undefined

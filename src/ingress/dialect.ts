@@ -96,7 +96,7 @@ export interface IngressDialect<Kept = unknown> {
     kept: Kept,
     clock: ReplyClock,
   ) => JsonBody;
-  readonly error: (error: GatewayError, requestId: string) => IngressError;
+  readonly error: (error: GatewayError, requestId: string, headers: RequestHeaders) => IngressError;
   /** Headers of its replies, errors included, beyond those that all replies have. */
   readonly headers?: (requestId: string) => Readonly<Record<string, string>>;
   readonly timed?: true;

@@ -54,8 +54,11 @@ export const voyage = defineDialect({
     model,
     usage: { total_tokens: ranking.usage.inputTokens },
   }),
-  // Voyage's own clients read `detail`, the AI SDK's community provider `error`.
-  error: (error) => ({
-    body: JSON.stringify({ detail: error.message, error: errorMember(error) }),
+  // Voyage's own clients read `detail`, the AI SDK's community provider `error`: with that, the Python client below 0.5 fails.
+  error: (error, _id, { 'user-agent': agent }) => ({
+    body: JSON.stringify({
+      detail: error.message,
+      error: agent?.includes('PythonBindings') === true ? undefined : errorMember(error),
+    }),
   }),
 });

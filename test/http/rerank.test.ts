@@ -448,6 +448,25 @@ describe('POST /v1/rerank', () => {
     );
   });
 
+  it.each([
+    ['a wrong key', { authorization: 'Bearer sk-wrong' }, 'The API key is not valid.'],
+    ['a wrong body', {}, 'documents must not be empty.'],
+  ])(
+    'answers Voyage’s Python client without the member that breaks its errors: %s',
+    async (_what, headers, detail) => {
+      const body = JSON.stringify({ ...ask, documents: [], truncation: true });
+
+      const python = await send(body, {
+        'user-agent': 'Voyage/v1 PythonBindings/0.3.7',
+        ...headers,
+      });
+      const other = await send(body, { 'user-agent': 'voyage-ai-provider/4.0.0', ...headers });
+
+      expect(await python.json()).toEqual({ detail });
+      expect(await other.json()).toMatchObject({ detail, error: { message: detail } });
+    },
+  );
+
   it('closes on a caller that sends no HTTP and keeps its own side open', async () => {
     const port = Number(new URL(gateway.url).port);
     const caller = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

@@ -100,13 +100,13 @@ describe.each(DIALECTS.map((dialect) => [dialect.id, dialect] as const))('%s', (
   const refused = cases.filter(({ error }) => error !== undefined);
   it.each(refused.map((sample) => [sample.name, sample] as const))('%s', (_name, sample) => {
     const error = errorOf(() => readCase(id, sample).parse());
-    const { body, status = error.status } = dialect.error(error, 'rr_1');
+    const { body, status = error.status } = dialect.error(error, 'rr_1', {});
 
     expect({ status, json: JSON.parse(body) as unknown }).toEqual(sample.error);
   });
 
   it.each(Object.keys(ERRORS) as ErrorCode[])('writes %s in its own form', (code) => {
-    const written = dialect.error(new GatewayError(code, 'What was wrong.'), 'rr_1');
+    const written = dialect.error(new GatewayError(code, 'What was wrong.'), 'rr_1', {});
     const json: unknown = JSON.parse(written.body);
 
     expect([isError(json), isError.errors]).toEqual([true, null]);

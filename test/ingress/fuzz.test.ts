@@ -45,7 +45,7 @@ describe.each(DIALECTS.map(({ id }) => id))('%s', (id) => {
       return { kind: replies.get(dialect.id)?.(JSON.parse(text)) === true ? 'ok' : 'bad', text };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      const { body: text, status = error.status } = dialect.error(error, 'rr_1');
+      const { body: text, status = error.status } = dialect.error(error, 'rr_1', {});
       const isOwn = errors.get(dialect.id)?.(JSON.parse(text)) === true;
       return { kind: isOwn && status >= 400 && status < 500 ? 'refused' : 'bad', text };
     }
