@@ -63,7 +63,7 @@ test('logins are seen and ended, one’s own and those of lower roles', async ()
     ...{ username: 'grace', password: PASSWORD },
   });
   const other = await console_.open('', { username: 'grace' });
-  const grace = await console_.open('account', { username: 'grace' });
+  const grace = await console_.open('account', { username: 'grace', login: 'anew' });
   const own = grace.page.getByRole('main').getByRole('list');
   await own.getByText('this one').waitFor();
   assert.equal(await own.getByRole('listitem').count(), 2);
