@@ -234,6 +234,24 @@ const STORIES: readonly (readonly [
     },
   ],
   [
+    'a circuit that is open, until the gateway whose it is has gone',
+    async ({ store, pass, now }) => {
+      const circuit = { id: 1, name: 'sick', state: 'open', untilMs: 0, why: 'timeout' } as const;
+      const open = async (): Promise<void> => {
+        await report(store, 'a', 0, now(), 5 * 60_000);
+        const about = { nodeId: 'a', name: 'gateway-a', release: '1', pid: 1, startedMs: START };
+        const load = { inFlight: 0, maxInFlight: 1, pendingSettlements: 0, faults: 0 };
+        await store.describeNode({ ...about, ...load, channels: [circuit], atMs: now() }, DAY_MS);
+        await store.addDeliveries([], now(), 1, { key: 'circuit:1:sick', value: 'open' });
+      };
+      await Promise.resolve();
+      return [
+        [open, []],
+        [() => pass(10 * 60_000), ['node.silent silent', 'channel.circuit_closed']],
+      ];
+    },
+  ],
+  [
     'a backup that is too old',
     async ({ fleet, pass, now }) => {
       await Promise.resolve();
