@@ -243,6 +243,18 @@ describe('channels', () => {
     expect(moved.channel).toMatchObject({ provider: 'local', credentialNames: [] });
   });
 
+  it('move without the settings of the old provider, though the new one has some of the same name', async () => {
+    const { deps } = management;
+    const baseUrl = 'https://eu.example.com';
+    const settings = { maxDocuments: 7 };
+    const server = { provider: 'tei', baseUrl, credentials: {}, settings };
+    const { channel } = await createChannel(deps, draft(server), OPERATOR);
+
+    const moved = await updateChannel(deps, channel.id, { provider: 'vllm' }, OPERATOR);
+
+    expect(moved.channel).toMatchObject({ provider: 'vllm', settings: {} });
+  });
+
   it.each<[string, ChannelEdit]>([
     ['another address', { baseUrl: 'https://elsewhere.example.com' }],
     ['its provider’s own address', { baseUrl: undefined }],
