@@ -107,6 +107,16 @@ describe('a user whom a trusted proxy names', () => {
     expect(await gateway.store.listSessions(ann.body.data.id, Date.now())).toEqual([]);
   });
 
+  it('has one account, though the first requests come at once', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 4 }, () => self({ 'remote-user': 'zoe' })),
+    );
+
+    expect(new Set(replies.map(({ body }) => body.data.id)).size).toBe(1);
+    const named = { keyword: 'zoe', offset: 0, limit: 10 };
+    expect((await gateway.store.listUsers(named, Date.now())).total).toBe(1);
+  });
+
   it('shares the account of a group, and keeps its role out of it', async () => {
     await createAccount(gateway.store, { username: 'search-team' });
     const { body } = await self({ 'remote-user': 'dan', 'remote-groups': 'admins,search' });
