@@ -67,6 +67,16 @@ describe('usageSeries', () => {
     return Object.fromEntries(series.map(({ key, total }) => [key, total.requests]));
   };
 
+  it('shows as many as are asked for by their keys', async () => {
+    const { deps } = watched();
+    const keys = Array.from({ length: 13 }, (_, at) => String(at + 1));
+    for (const key of keys) await happen(0, Number(key));
+
+    const { series } = await usageSeries(deps, { ...SPAN, group: 'channel', keys });
+
+    expect(new Set(series.map(({ key }) => key))).toEqual(new Set(keys));
+  });
+
   it('reads minutes that are long over once a minute, and the last ones each time', async () => {
     const { deps, asked } = watched();
     await happen(30, 1);
