@@ -125,5 +125,13 @@ describe('nodes', () => {
     await report(store, 'frozen', 0, nowMs - 10_000, 1);
     await eventually('nobody serves that any more', async () => !(await hasBuild('another')));
     expect((await nodes()).nodes.find(({ name }) => name === 'node-c')?.standing).toBe('silent');
+
+    // One of the same name has taken its place.
+    await report(store, 'anew', await store.channelsVersion(), Date.now(), 60_000);
+    const about = { name: 'node-c', release: '0.1.9', pid: 10, startedMs: nowMs, channels: [] };
+    const load = { inFlight: 0, maxInFlight: 10, pendingSettlements: 0, faults: 0 };
+    await store.describeNode({ nodeId: 'anew', atMs: nowMs, ...about, ...load }, 60_000);
+    const named = (await nodes()).nodes.filter(({ name }) => name === 'node-c');
+    expect(named.map(({ standing }) => standing)).toEqual(['current']);
   });
 });
