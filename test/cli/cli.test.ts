@@ -471,6 +471,9 @@ describe('the command line', () => {
       ]);
       const exact = await against(days, '--tolerance', '0');
       expect([exact.code, exact.error]).toEqual([1, expect.stringContaining('dollars by -0.02')]);
+      // It is 0.66 % of the invoice.
+      expect((await against(days, '--tolerance', '0.7')).code).toBe(0);
+      expect((await against(days, '--tolerance', '0.6')).code).toBe(1);
       const models = await against('model;search units\nrerank-v3.5;6\n');
       expect([models.code, models.out]).toEqual([0, expect.stringMatching(/rerank-v3.5 +6 +6 +0/)]);
       const other = await against('model;search units\nanother;6\n', '--json');

@@ -138,6 +138,17 @@ describe('a login', () => {
     expect(await run(['logout'])).toMatchObject({ code: 1, error: 'You are not logged in.\n' });
   });
 
+  it('ends here where it has ended at the gateway', async () => {
+    const account = await createAccount(gateway.store);
+    await logIn(account);
+    await gateway.store.deleteUserSessions(account.user.id);
+
+    const { code, out } = await run(['logout']);
+
+    expect([code, existsSync(loginFile)]).toEqual([0, false]);
+    expect(out).toContain('is logged out');
+  });
+
   it('is passed over with --local', async () => {
     await logIn(await createAccount(gateway.store));
     const env = { XDG_CONFIG_HOME: folder, DATA_DIR: folder };

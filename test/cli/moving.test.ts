@@ -1,10 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/assembly/open-store.js';
 import { runCli } from '../../src/cli/program.js';
+import { keyFile, storeFile } from '../../src/config/data-files.js';
 import { loadConfig } from '../../src/config/load-config.js';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
+import { createVault } from '../../src/store/vault.js';
 import { createUser, newChannel, newToken, sha256, T0 } from '../store/contract/harness.js';
 import { Secret } from '../../src/core/secret.js';
 import { report } from '../support/nodes.js';
@@ -56,6 +67,46 @@ async function run(
   });
   return { code, out: out.join(''), error: error.join('') };
 }
+
+/** Adds a channel whose credentials none of the keys opens. */
+async function sealWithLostKey(dataDir: string): Promise<void> {
+  const vault = createVault(new Secret('a lost key'));
+  const store = openSqliteStore({ file: storeFile(dataDir), vault });
+  await store.createChannel(newChannel({ name: 'lost', credentials: { apiKey: new Secret('k') } }));
+  await store.close();
+}
+
+it('encryption rotate ends with exit code 1 where credentials are left that no key opens', async () => {
+  await sealWithLostKey(env.DATA_DIR ?? '');
+
+  const { code, out, error } = await run(['encryption', 'rotate']);
+
+  expect([code, out]).toEqual([1, 'Re-encrypted the credentials of 1 channel.\n']);
+  expect(error).toContain('The credentials of 1 channel cannot be read');
+});
+
+it('a backup that fails leaves no folder behind', async () => {
+  const dataDir = join(folder, 'no store');
+  mkdirSync(dataDir);
+  writeFileSync(storeFile(dataDir), 'not a database, but long enough to be read as one');
+
+  const { code } = await run(['backup', join(folder, 'backup')], { DATA_DIR: dataDir });
+
+  expect([code, existsSync(join(folder, 'backup'))]).toEqual([69, false]);
+});
+
+it('a backup brings the key of its store back, too', async () => {
+  const [old, anew, backup] = ['keyless', 'restored', 'backup'].map((name) => join(folder, name));
+  if (old === undefined || anew === undefined || backup === undefined) throw new Error('are there');
+  await (await openStore(loadConfig({ env: { DATA_DIR: old } }).store)).close();
+  const key = readFileSync(keyFile(old), 'utf8');
+
+  const made = await run(['backup', backup], { DATA_DIR: old });
+  const restored = await run(['restore', backup], { DATA_DIR: anew });
+
+  expect([made.code, restored.code]).toEqual([0, 0]);
+  expect(readFileSync(keyFile(anew), 'utf8')).toBe(key);
+});
 
 describe('export and import', () => {
   const newHouse = (): Record<string, string> => ({
@@ -112,6 +163,16 @@ describe('export and import', () => {
 
     expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('A gateway uses') });
     expect(told).toMatchObject({ code: 0 });
+  });
+
+  it('leave no half of a file where the credentials of a channel cannot be read', async () => {
+    await sealWithLostKey(env.DATA_DIR ?? '');
+    const file = join(folder, 'house.ndjson');
+
+    const { code, error } = await run(['export', file]);
+
+    expect([code, existsSync(file)]).toEqual([1, false]);
+    expect(error).toContain('lost');
   });
 
   it('say what is wrong, and write nothing', async () => {
