@@ -54,11 +54,12 @@ export const voyage = defineDialect({
     model,
     usage: { total_tokens: ranking.usage.inputTokens },
   }),
-  // Voyage's own clients read `detail`, the AI SDK's community provider `error`: with that, the Python client below 0.5 fails.
+  // Voyage's own clients read `detail`, the AI SDK's community provider `error`: with that, the Python client below 0.5
+  // fails. It sends the user agent of `requests` or `aiohttp`.
   error: (error, _id, { 'user-agent': agent }) => ({
     body: JSON.stringify({
       detail: error.message,
-      error: agent?.includes('PythonBindings') === true ? undefined : errorMember(error),
+      error: /python/i.test(String(agent)) ? undefined : errorMember(error),
     }),
   }),
 });

@@ -449,18 +449,21 @@ describe('POST /v1/rerank', () => {
   });
 
   it.each([
-    ['a wrong key', { authorization: 'Bearer sk-wrong' }, 'The API key is not valid.'],
-    ['a wrong body', {}, 'documents must not be empty.'],
+    ['python-requests/2.34.2', '/v1/rerank', true, 'documents must not be empty.'],
+    ['Python/3.11 aiohttp/3.13.2', '/v1/rerank', true, 'documents must not be empty.'],
+    ['python-requests/2.34.2', '/voyage/v1/rerank', false, 'The API key is not valid.'],
   ])(
-    'answers Voyage’s Python client without the member that breaks its errors: %s',
-    async (_what, headers, detail) => {
-      const body = JSON.stringify({ ...ask, documents: [], truncation: true });
+    'answers Voyage’s Python client without the member that breaks its errors: %s on %s',
+    async (agent, path, isKnown, detail) => {
+      const askAs = (name: string) =>
+        raw(path, {
+          method: 'POST',
+          body: JSON.stringify({ ...ask, documents: [], top_k: null, truncation: true }),
+          headers: { authorization: isKnown ? `Bearer ${key}` : 'sk-wrong', 'user-agent': name },
+        });
 
-      const python = await send(body, {
-        'user-agent': 'Voyage/v1 PythonBindings/0.3.7',
-        ...headers,
-      });
-      const other = await send(body, { 'user-agent': 'voyage-ai-provider/4.0.0', ...headers });
+      const python = await askAs(agent);
+      const other = await askAs('ai-sdk/voyage');
 
       expect(await python.json()).toEqual({ detail });
       expect(await other.json()).toMatchObject({ detail, error: { message: detail } });
