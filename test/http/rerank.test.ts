@@ -459,7 +459,11 @@ describe('POST /v1/rerank', () => {
         raw(path, {
           method: 'POST',
           body: JSON.stringify({ ...ask, documents: [], top_k: null, truncation: true }),
-          headers: { authorization: isKnown ? `Bearer ${key}` : 'sk-wrong', 'user-agent': name },
+          headers: {
+            authorization: isKnown ? `Bearer ${key}` : 'sk-wrong',
+            'content-type': 'application/json',
+            'user-agent': name,
+          },
         });
 
       const python = await askAs(agent);
