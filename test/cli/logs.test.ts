@@ -1,6 +1,10 @@
 import { expect, it } from '@jest/globals';
-import type { Client } from '../../src/client/client.js';
+import { GatewayUnreachableError } from '../../src/client/api-client.js';
+import { PAGE_SIZE, type Client } from '../../src/client/client.js';
+import { follow } from '../../src/cli/follow.js';
 import { requestsOf } from '../../src/cli/log-all.js';
+import type { Session } from '../../src/cli/session.js';
+import type { ListedRequestWire } from '../../src/shapes/request.js';
 
 it('a list of requests ends where they do, even if some are dropped while it is read', async () => {
   const ids = Array.from({ length: 100 }, (_, at) => `${at}--`);
@@ -20,4 +24,37 @@ it('a list of requests ends where they do, even if some are dropped while it is 
 
   expect(items.map(({ id }) => id)).toEqual(ids);
   expect(asked).toEqual([undefined, '99--']);
+});
+
+it('following requests finds what came while the gateway was away, behind what has been shown', async () => {
+  const entry = (id: string) => ({ request_id: id, id, created_at: 100 }) as ListedRequestWire;
+  const shown = Array.from({ length: PAGE_SIZE }, (_, at) => entry(`shown ${at}`));
+  const interrupt = new AbortController();
+  const printed: string[] = [];
+  const errors: string[] = [];
+  const session = {
+    io: {
+      now: () => 100_000,
+      interrupted: () => interrupt.signal,
+      writeError: (text: string) => errors.push(text),
+    },
+    stream: () => (rows: readonly ListedRequestWire[]) => {
+      printed.push(...rows.map(({ request_id: id }) => id));
+      if (printed.at(-1) === 'missed') interrupt.abort();
+    },
+  };
+  let looks = 0;
+  const readPage = (_since: number, before: string | undefined) => {
+    if (before !== undefined) return Promise.resolve(looks < 4 ? [] : [entry('missed')]);
+    looks += 1;
+    // The first two are made at once, and the third finds the gateway away.
+    if (looks === 3) return Promise.reject(new GatewayUnreachableError('It is away.'));
+    if (looks > 8) interrupt.abort();
+    return Promise.resolve(shown);
+  };
+
+  await follow(session as unknown as Session, {}, 1, readPage);
+
+  expect([printed.at(-1), looks]).toEqual(['missed', 4]);
+  expect(errors).toEqual(['It is away. Waiting.\n']);
 });
