@@ -169,6 +169,25 @@ describe('a login', () => {
   });
 });
 
+it('a test of alerts ends with exit code 1 where a target does not take it', async () => {
+  const receiver = await startUpstream((_request, res) => void res.writeHead(500).end());
+  const alerted = await startGateway({ alerts: { webhook_url: receiver.url } });
+  try {
+    const { token } = await createAccount(alerted.store, { role: 10 });
+    const args = ['alerts', 'test', '--url', alerted.url, '--access-token', 'env:TOKEN'];
+
+    const { code, out, error } = await run(args, {
+      env: { XDG_CONFIG_HOME: folder, TOKEN: token },
+    });
+
+    expect([code, error]).toEqual([1, '1 target did not take it.\n']);
+    expect(out).toContain('500');
+  } finally {
+    await alerted.close();
+    await receiver.close();
+  }
+});
+
 it('says so when the gateway cannot be reached', async () => {
   const args = ['whoami', '--url', 'http://127.0.0.1:9', '--access-token', 'env:TOKEN'];
 
