@@ -13,7 +13,7 @@ import { disableTag, enableTag } from '../../src/management/tags.js';
 import { createToken, deleteToken, updateToken } from '../../src/management/tokens.js';
 import { updateUser } from '../../src/management/users.js';
 import type { AuditEntry } from '../../src/store/store.js';
-import { freshManagement, OPERATOR } from '../support/management.js';
+import { freshManagement, NOW, OPERATOR } from '../support/management.js';
 
 const management = freshManagement();
 let owner: Actor & { readonly id: number };
@@ -172,6 +172,26 @@ describe('the audit log', () => {
     const gone = await last();
     expect(gone?.name).toBe('search');
     expect(gone?.changes).toContainEqual({ member: 'rate_limit', before: 60, after: null });
+  });
+
+  it('tells the balance that was added to, though some was spent meanwhile', async () => {
+    const { deps } = management;
+    const draft = { userId: owner.id, name: 'search', remainQuota: 1_000 };
+    const { token } = await createToken(deps, draft, owner);
+    const { store } = deps;
+    const slow = {
+      ...store,
+      updateToken: async (...[id, change, nowMs]: Parameters<typeof store.updateToken>) => {
+        await store.updateToken(token.id, { quota: { add: -100 } }, NOW);
+        return store.updateToken(id, change, nowMs);
+      },
+    };
+
+    await updateToken({ ...deps, store: slow }, token.id, { quota: { add: 500 } }, owner);
+
+    expect((await last())?.changes).toEqual([
+      { member: 'remain_quota', before: 900, after: 1_400 },
+    ]);
   });
 
   it('tells what a change replaced when two happen at once', async () => {
