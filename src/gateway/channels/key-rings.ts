@@ -1,7 +1,6 @@
-import type { KeyLimitName } from '../../core/channel-members.js';
 import { KeyRing } from '../../core/key-ring.js';
 import type { BreakerRule } from '../../core/breaker.js';
-import type { ChannelPause } from './state.js';
+import type { Availability, ChannelPause } from './state.js';
 import type { Route, RouteKey } from './route.js';
 
 /** The keys of one channel. */
@@ -34,15 +33,16 @@ export class KeyRings {
     return ring;
   }
 
-  /** When a key of the channel can be taken: now, as soon as one is free, or at a time, and which limit is used up until then. */
+  /** When a key of the channel can be taken: now, as soon as one is free, or at a time, and what keeps them out until then. */
   readiness(
     route: Route,
     nowMs: number,
-  ): 'ready' | 'full' | { readonly atMs: number; readonly limit?: KeyLimitName } {
+  ): 'ready' | 'full' | Omit<Extract<Availability, { kind: 'until' }>, 'kind'> {
     const readiness = this.of(route).readiness(nowMs);
     if (readiness === 'ready' || readiness === 'full') return readiness;
     const { untilMs: atMs, reason } = readiness;
-    return reason === 'busy' || reason === 'misconfigured' ? { atMs } : { atMs, limit: reason };
+    if (reason === 'misconfigured') return { atMs, isRefused: true };
+    return reason === 'busy' ? { atMs } : { atMs, limit: reason };
   }
 
   /** Keys that are paused now. */

@@ -12,8 +12,13 @@ export type Availability =
   | { readonly kind: 'ready' }
   /** The channel has as many attempts in flight as it may have, or its one probe. */
   | { readonly kind: 'full' }
-  /** It is paused until then, by this node's clock; `limit`: which of its limits is used up. */
-  | { readonly kind: 'until'; readonly atMs: number; readonly limit?: LimitName };
+  /** It is paused until then, by this node's clock; `limit`: which of its limits is used up; `isRefused`: its keys are. */
+  | {
+      readonly kind: 'until';
+      readonly atMs: number;
+      readonly limit?: LimitName;
+      readonly isRefused?: true;
+    };
 
 /** What a node knows about a channel, for people and metrics. */
 export interface HealthReport {

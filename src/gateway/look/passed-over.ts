@@ -172,6 +172,10 @@ function busy(
     const because = isBudget ? 'over_budget' : 'at_limit';
     return passed(channel, because, message, { untilMs: availability.atMs });
   }
+  if (availability.isRefused === true) {
+    const message = `The provider refuses its keys; the first is tried again at ${until}.`;
+    return passed(channel, 'cooling', message, { untilMs: availability.atMs });
+  }
   const message =
     breaker === 'closed'
       ? `It reported that it is overloaded, and is paused until ${until}.`

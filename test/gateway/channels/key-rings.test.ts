@@ -51,6 +51,29 @@ describe('the keys of channels, as a node knows them', () => {
     expect(restingIn(rings)).toBe(0);
   });
 
+  it('say what keeps them all out: a pause, a limit, or the provider that refuses them', () => {
+    const verdicts = [
+      { kind: 'rests', reason: 'busy', untilMs: T0 + 500 },
+      { kind: 'rests', reason: 'key_tokens_per_minute', untilMs: T0 + 500 },
+      { kind: 'refused' },
+    ] as const;
+    const told = verdicts.map((verdict) => {
+      const rings = new KeyRings(RULE);
+      const route = channel([ONE, TWO]);
+      const ring = rings.of(route);
+      for (let key = ring.take(T0); key !== undefined; key = ring.take(T0)) {
+        ring.done(key, verdict, T0);
+      }
+      return rings.readiness(route, T0);
+    });
+
+    expect(told).toEqual([
+      { atMs: T0 + 500 },
+      { atMs: T0 + 500, limit: 'key_tokens_per_minute' },
+      { atMs: expect.any(Number), isRefused: true },
+    ]);
+  });
+
   it('are forgotten with their own channel only', () => {
     const rings = new KeyRings(RULE);
     rest(rings, channel([ONE, TWO]));

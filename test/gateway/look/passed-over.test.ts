@@ -62,6 +62,19 @@ describe('a channel that is passed over because it is busy', () => {
     expect(await whyBusy({ kind: 'full' }, health, channel)).toEqual(['full', message]);
   });
 
+  it('says that the provider refuses its keys, and not that it is overloaded', async () => {
+    const until = { kind: 'until', atMs: T0 } as const;
+
+    expect(await whyBusy({ ...until, isRefused: true })).toEqual([
+      'cooling',
+      'The provider refuses its keys; the first is tried again at 2026-01-02T03:04:05.000Z.',
+    ]);
+    expect(await whyBusy(until)).toEqual([
+      'cooling',
+      'It reported that it is overloaded, and is paused until 2026-01-02T03:04:05.000Z.',
+    ]);
+  });
+
   it('names the limit that is used up, and until when', async () => {
     const until = { kind: 'until', atMs: T0, limit: 'requests_per_minute' } as const;
 
