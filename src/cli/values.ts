@@ -36,16 +36,22 @@ export function wholeNumber(text: string): number {
 export function expiry(now: () => number): (text: string) => number {
   return (text) => {
     if (text === 'never') return NEVER_EXPIRES;
-    const [, count, unit = ''] = /^(\d{1,6})([mhdwy])$/.exec(text) ?? [];
-    if (count !== undefined) return Math.floor(now() / 1000) + Number(count) * (SECONDS[unit] ?? 0);
-    const atMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN;
-    if (Number.isNaN(atMs)) {
+    const seconds = timeOf(text, now);
+    if (seconds === undefined) {
       throw new InvalidArgumentError(
         'Give a time from now such as 12h, 30d or 1y, a date such as 2030-01-31 or 2030-01-31T12:00:00Z, or never.',
       );
     }
-    return Math.floor(atMs / 1000);
+    return seconds;
   };
+}
+
+/** A time from now such as `30d`, or a date, in unix seconds; undefined for anything else. */
+function timeOf(text: string, now: () => number): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([mhdwy])$/.exec(text) ?? [];
+  if (count !== undefined) return Math.floor(now() / 1000) + Number(count) * (SECONDS[unit] ?? 0);
+  const atMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(atMs) ? undefined : Math.floor(atMs / 1000);
 }
 
 /** A span such as `12h`, in milliseconds. */
@@ -58,8 +64,12 @@ export function duration(text: string): number {
 /** A date, or a time before now such as `7d`; in unix seconds. */
 export function past(now: () => number): (text: string) => number {
   return (text) => {
-    const seconds = expiry(now)(text);
-    if (seconds === NEVER_EXPIRES) throw new InvalidArgumentError('Give 7d, 12h, or a date.');
+    const seconds = timeOf(text, now);
+    if (seconds === undefined) {
+      throw new InvalidArgumentError(
+        'Give a time before now such as 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T12:00:00Z.',
+      );
+    }
     const nowSeconds = Math.floor(now() / 1000);
     return /^\d+[mhdwy]$/.test(text) ? 2 * nowSeconds - seconds : seconds;
   };

@@ -18,7 +18,9 @@ describe('what is typed', () => {
 
     expect(read('7d')).toBe(NOW_SECONDS - 7 * 86_400);
     expect(read('2026-01-31')).toBe(Date.UTC(2026, 0, 31) / 1_000);
-    expect(() => read('never')).toThrow('Give 7d, 12h, or a date.');
+    for (const wrong of ['never', '3', 'yesterday']) {
+      expect(() => read(wrong)).toThrow('Give a time before now such as 12h or 7d, or a date');
+    }
   });
 
   it.each([
