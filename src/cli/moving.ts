@@ -78,7 +78,8 @@ Examples:
           let last: MovedCounts = {};
           const onMoved = progress(io, 'exported', (now) => (last = now));
           const given = { passphrase, release: releaseOf(), nowMs: io.now(), onMoved };
-          await save(exportLines(store, given), file).finally(() => endProgress(io));
+          const lines = refuseEmpty(exportLines(store, given), () => last);
+          await save(lines, file).finally(() => endProgress(io));
           return last;
         });
         if (file !== '-') show(counts, `Exported ${summary(counts)} to ${file}.`);
@@ -160,6 +161,16 @@ async function refuseRunning(store: Store, nowMs: number): Promise<void> {
   throw new RefusedError(
     'A gateway uses this store, or did a moment ago: stop it, and try again after a few seconds.',
   );
+}
+
+/** The lines of an export; fails at their end if the store has no account, as one that no gateway has used yet. */
+async function* refuseEmpty(
+  lines: AsyncIterable<string>,
+  counts: () => MovedCounts,
+): AsyncGenerator<string> {
+  yield* lines;
+  if ((counts().users ?? 0) > 0) return;
+  throw new RefusedError('This store is empty: check DATA_DIR, or REDIS_URL and REDIS_PREFIX.');
 }
 
 /** Writes text to a new file that only its owner can read, whole or not at all. */

@@ -175,6 +175,15 @@ describe('export and import', () => {
     expect(error).toContain('lost');
   });
 
+  it('make no file of a store without accounts, as where its folder is mistyped', async () => {
+    const file = join(folder, 'house.ndjson');
+
+    const { code, error } = await run(['export', file], { DATA_DIR: join(folder, 'odl') });
+
+    expect([code, existsSync(file)]).toEqual([1, false]);
+    expect(error).toContain('This store is empty: check DATA_DIR');
+  });
+
   it('say what is wrong, and write nothing', async () => {
     const file = join(folder, 'house.ndjson');
     const unsealed = await run(['export', file], { RERANK_GATEWAY_PASSPHRASE: '' });
