@@ -190,6 +190,19 @@ describe('tags', () => {
     ]);
   });
 
+  it('have never been switched under a new name, where they were on when they got it', async () => {
+    const { deps } = management;
+    await disableTag(deps, 'eu', undefined, OPERATOR);
+    await enableTag(deps, 'eu', OPERATOR);
+
+    await editTag(deps, 'eu', { tag: 'emea' }, OPERATOR);
+
+    expect((await listTags(deps)).map(({ tag, changedTime }) => [tag, changedTime])).toEqual([
+      ['emea', 0],
+      ['us', 0],
+    ]);
+  });
+
   it('are edited with all their channels or not at all', async () => {
     const { deps, store } = management;
     await store.declareChannels([
