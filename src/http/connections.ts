@@ -186,7 +186,8 @@ export function mustBeTaken(res: ServerResponse): void {
     res.on('close', () => clearTimeout(timer));
   };
   if (res.socket === null) res.once('socket', begin);
-  else begin();
+  // A reply of HTTP/2 whose stream has gone has none, and closes no more.
+  else if ((res.socket as Socket | undefined) !== undefined) begin();
 }
 
 /** How long a refused caller may go on sending. */

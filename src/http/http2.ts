@@ -196,7 +196,8 @@ export class Http2Connections {
 
   /** HTTP/1 has one untaken reply for each connection at most, HTTP/2 as many as there may be requests. */
   #giveUpUntaken(stream: ServerHttp2Stream): void {
-    if (stream.destroyed || stream.writableFinished) return;
+    // Node sets no timer of a closed stream back: it would keep it, and its connection.
+    if (stream.destroyed || stream.closed || stream.writableFinished) return;
     const { takeWithinMs = TAKE_WITHIN_MS } = this.#timeouts;
     stream.setTimeout(takeWithinMs, () => stream.close(constants.NGHTTP2_CANCEL));
   }

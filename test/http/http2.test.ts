@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import {
   connect,
   constants,
@@ -15,7 +15,7 @@ import {
   type Socket,
 } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Http2Connections } from '../../src/http/http2.js';
+import { Http2Connections, type Http2Response } from '../../src/http/http2.js';
 import { afterPreface } from '../../src/http/http2-preface.js';
 import { deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
@@ -784,23 +784,37 @@ describe('HTTP/2 connections', () => {
     expect(session.destroyed || session.closed).toBe(false);
   });
 
+  it('do not keep requests that were taken back before their replies were complete', async () => {
+    const timeouts: unknown[] = [];
+    let reached = 0;
+    const port = await listen(20_000, (_req, res) => {
+      const { stream: taken } = res as unknown as Http2Response;
+      res.write('early');
+      reached += 1;
+      taken.on('aborted', () => {
+        res.end();
+        timeouts.push(Reflect.get(taken, 'timeout'));
+      });
+    });
+    const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
+    clients.push(session);
+
+    const stream = session.request({ ':method': 'POST', ':path': '/' });
+    stream.on('error', () => undefined).write('x');
+    await until('it has come', () => reached === 1);
+    stream.close(constants.NGHTTP2_CANCEL);
+
+    await until('it is taken back', () => timeouts.length > 0);
+    expect(timeouts).toEqual([0]);
+    await start();
+  });
+
   it('do not keep replies that nobody reads', async () => {
     let closed = 0;
-    const connections = new Http2Connections(
-      { headersTimeoutMs: 20_000, keepAliveTimeoutMs: 20_000, takeWithinMs: 100 },
-      (_req, res) => {
-        res.on('close', () => (closed += 1));
-        res.end('x'.repeat(1_000_000));
-      },
-    );
-    const server = createServer();
-    server.on('clientError', (error: Error, socket: Socket) => {
-      const rest = afterPreface(error, socket);
-      if (rest !== undefined) connections.take(socket, rest);
+    const port = await listen(100, (_req, res) => {
+      res.on('close', () => (closed += 1));
+      res.end('x'.repeat(1_000_000));
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
     const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
     clients.push(session);
 
@@ -810,7 +824,24 @@ describe('HTTP/2 connections', () => {
       .pause();
 
     await until('it is given up', () => closed === 1);
-    server.close();
     await start();
   });
 });
+
+/** Serves HTTP/2 alone, on a port of its own until its connections end. */
+async function listen(takeWithinMs: number, serve: RequestListener): Promise<number> {
+  const connections = new Http2Connections(
+    { headersTimeoutMs: 20_000, keepAliveTimeoutMs: 20_000, takeWithinMs },
+    serve,
+  );
+  const server = createServer();
+  server.on('clientError', (error: Error, socket: Socket) => {
+    const rest = afterPreface(error, socket);
+    if (rest === undefined) return;
+    connections.take(socket, rest);
+    server.close();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}

@@ -254,6 +254,14 @@ describe('connections with little time', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('are not waited for when their stream of HTTP/2 has gone before the reply was ready', () => {
+    const res = Object.assign(new EventEmitter(), { socket: undefined });
+
+    mustBeTaken(res as unknown as ServerResponse);
+
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   it('are read for ten seconds after a refusal, if their request is still coming', () => {
     const { destroyed, socket } = socketOf();
     const resumed = { times: 0 };
