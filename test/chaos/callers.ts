@@ -20,6 +20,8 @@ export interface CallersOptions {
   readonly count: number;
   readonly targets: () => readonly Target[];
   readonly keys: readonly HeldKey[];
+  /** Its holders leave now and then: that may cost something or nothing, so the sums of the others alone are exact. */
+  readonly leaving: HeldKey | undefined;
   /** What a ranking costs, by the model that answers. */
   readonly prices: Readonly<Record<string, number>>;
   /** By model, the models that may answer in its place. */
@@ -168,7 +170,7 @@ function pause(ms: number): Promise<void> {
 }
 
 async function ask(
-  { keys, prices, answers, mostAttempts, deadlineMs }: CallersOptions,
+  { leaving, prices, answers, mostAttempts, deadlineMs }: CallersOptions,
   { content, asked, model }: Plan,
   key: HeldKey,
   target: Target,
@@ -189,8 +191,7 @@ async function ask(
       ...(ownMs === undefined ? {} : { 'x-request-timeout-ms': String(ownMs) }),
     },
     body: JSON.stringify(form.body(asked, model)),
-    // What leaves may have cost something or nothing: one key's holders leave, so that the sums of the others are exact.
-    leaveAfterMs: key === keys[0] && chance.hits(0.2) ? chance.whole(0, 300) : undefined,
+    leaveAfterMs: key === leaving && chance.hits(0.2) ? chance.whole(0, 300) : undefined,
     giveUpMs: budgetMs + SILENCE_MS,
   });
   return {

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { PROGRAM, startProcess, type GatewayProcess, type Home } from '../system/fleet.js';
+import { eventually } from '../support/redis-server.js';
 import type { Target } from './callers.js';
 import type { ProcessSeen, Span } from './observations.js';
 
@@ -9,6 +11,15 @@ export interface Place {
   readonly workers: number;
   /** How far its clock is off. */
   readonly clockMs: number;
+}
+
+/** What `preload/measure.mjs` finds in a process. */
+export interface LeftOver {
+  readonly sockets: number;
+  readonly requests: number;
+  readonly timers: number;
+  readonly heapBytes: number;
+  readonly rssBytes: number;
 }
 
 interface Running {
@@ -24,8 +35,9 @@ interface Running {
   exit: { readonly atMs: number; readonly code: number | null } | undefined;
 }
 
-const CLOCK = fileURLToPath(new URL('preload/clock.mjs', import.meta.url));
-const STALLS = fileURLToPath(new URL('preload/stalls.mjs', import.meta.url));
+export const CLOCK = fileURLToPath(new URL('preload/clock.mjs', import.meta.url));
+export const STALLS = fileURLToPath(new URL('preload/stalls.mjs', import.meta.url));
+export const MEASURE = fileURLToPath(new URL('preload/measure.mjs', import.meta.url));
 const SABOTAGE = fileURLToPath(new URL('preload/sabotage.mjs', import.meta.url));
 
 /** What is never to stand in a log, whatever happened around it. */
@@ -46,6 +58,40 @@ function stallsIn(log: readonly string[]): Span[] {
   });
 }
 
+function servingPids(log: readonly string[]): readonly number[] {
+  return log.flatMap((line) => {
+    const [, pid] = /"pid":(\d+).*"msg":"serving"/.exec(line) ?? [];
+    return pid === undefined ? [] : [Number(pid)];
+  });
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It is gone already.
+  }
+}
+
+function residentBytes(pid: number): number {
+  try {
+    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kilobytes) * 1_024;
+  } catch {
+    return 0;
+  }
+}
+
+/** In ticks of 10 ms. */
+function cpuMs(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return 0;
+  }
+}
+
 /** It gives up where the store goes away while it starts, and whoever runs it starts it again. */
 async function startAnyhow(home: Home): Promise<GatewayProcess> {
   const endMs = Date.now() + START_MS;
@@ -61,18 +107,21 @@ async function startAnyhow(home: Home): Promise<GatewayProcess> {
 /** The gateways of one run: real processes, which come and go. */
 export class ChaosFleet {
   readonly #home: Home;
+  readonly #imports: readonly string[];
   readonly #sabotage: string | undefined;
   readonly #all: Running[] = [];
 
-  constructor(home: Home, sabotage: string | undefined) {
+  /** `imports` are loaded into each process before the program. */
+  constructor(home: Home, imports: readonly string[], sabotage?: string) {
     this.#home = home;
+    this.#imports = imports;
     this.#sabotage = sabotage;
   }
 
   /** Starts a gateway at a place, and resolves when it listens. */
   async start(place: Place): Promise<string> {
     const name = `gateway ${this.#all.length + 1}`;
-    const imports = [STALLS, CLOCK, ...(this.#sabotage === undefined ? [] : [SABOTAGE])];
+    const imports = [...this.#imports, ...(this.#sabotage === undefined ? [] : [SABOTAGE])];
     const home: Home = {
       ...this.#home,
       env: {
@@ -133,17 +182,11 @@ export class ChaosFleet {
   /** Kills one of the processes that serve behind a gateway. */
   killWorker(place: Place, at: number): void {
     const running = this.#at(place);
-    const pids = (running?.process.log ?? []).flatMap(
-      (line) => /"pid":(\d+).*"msg":"serving"/.exec(line)?.[1] ?? [],
-    );
+    const pids = servingPids(running?.process.log ?? []);
     const pid = pids.at(-1 - (at % place.workers));
     if (running === undefined || pid === undefined) return;
     running.killsMs.push(Date.now());
-    try {
-      process.kill(Number(pid), 'SIGKILL');
-    } catch {
-      // It is gone already.
-    }
+    signal(pid, 'SIGKILL');
   }
 
   /** Stops a gateway for a while, as a machine that is too busy does. */
@@ -162,12 +205,55 @@ export class ChaosFleet {
     this.#at(place)?.process.kill('SIGUSR2');
   }
 
-  /** Settlements that are under way in all gateways. */
-  async pendingSettlements(): Promise<number> {
-    const counts = await Promise.all(
-      this.#running().map(({ process }) => process.metric('rerank_settlements_pending')),
+  /** What each process that serves at a place keeps; needs `MEASURE`. */
+  async leftOver(place: Place): Promise<readonly LeftOver[]> {
+    const running = this.#at(place);
+    if (running === undefined) return [];
+    const { process } = running;
+    const from = process.log.length;
+    const pids = this.#pidsAt(running);
+    for (const pid of pids) signal(pid, 'SIGUSR2');
+    const found = (): readonly LeftOver[] =>
+      process.log.slice(from).flatMap((line) => {
+        const [, text] = /^left (\{.*\})$/.exec(line) ?? [];
+        return text === undefined ? [] : [JSON.parse(text) as LeftOver];
+      });
+    await eventually(
+      'all have counted',
+      () => Promise.resolve(found().length >= pids.length),
+      120_000,
     );
+    return found();
+  }
+
+  /** Memory of the processes that serve at a place. */
+  residentBytes(place: Place): number {
+    const running = this.#at(place);
+    const pids = running === undefined ? [] : this.#pidsAt(running);
+    return pids.reduce((sum, pid) => sum + residentBytes(pid), 0);
+  }
+
+  /** Processor time that the processes at a place have used. */
+  cpuMs(place: Place): number {
+    const running = this.#at(place);
+    const pids = running === undefined ? [] : this.#pidsAt(running);
+    return pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+  }
+
+  /** Settlements that are under way in all gateways. */
+  pendingSettlements(): Promise<number> {
+    return this.metric('rerank_settlements_pending');
+  }
+
+  /** The sum of a metric over all gateways. */
+  async metric(name: string): Promise<number> {
+    const counts = await Promise.all(this.#running().map(({ process }) => process.metric(name)));
     return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The end of what the gateways have said. */
+  get lastWords(): readonly string[] {
+    return this.#all.flatMap(({ process }) => process.log.slice(-LAST_LINES));
   }
 
   seen(): readonly ProcessSeen[] {
@@ -181,6 +267,12 @@ export class ChaosFleet {
   async close(): Promise<void> {
     for (const { process } of this.#all) process.kill('SIGKILL');
     await Promise.all(this.#all.map(({ process }) => process.exited));
+  }
+
+  #pidsAt({ place, process }: Running): readonly number[] {
+    return place.workers === 1
+      ? [process.pid]
+      : servingPids(process.log).filter((pid) => residentBytes(pid) > 0);
   }
 
   #running(): readonly Running[] {

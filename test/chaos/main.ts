@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 import { SABOTAGES, STORM_SECONDS } from './settings.js';
+import { ATTACK_NAMES } from './attacks/attacker.js';
+import { runAttacks } from './attacks/run.js';
 import { runChaos } from './run.js';
 import { STORE_KINDS, type StoreKind } from './stores.js';
 import type { Violation } from './observations.js';
@@ -7,20 +9,27 @@ import type { Violation } from './observations.js';
 const USAGE = `Usage: npm run chaos -- [options]
 
   --self-test   put a violation in on purpose, one after the other, and see that each is found
+  --attacks [name…]  attack one gateway over HTTP, one way after the other
   --help        this text
 
 CHAOS_SEED      what happens, and when; the same seed again for the same schedule (default: another one each time)
-CHAOS_SECONDS   how long things happen (default: ${STORM_SECONDS})
+CHAOS_SECONDS   how long things happen (default: ${STORM_SECONDS}; each attack 3)
 CHAOS_STORE     ${STORE_KINDS.join(', ')} (default: single)
+CHAOS_WORKERS   processes of a gateway that is attacked (default: 1)
 CHAOS_QUIET     not empty: tells the end alone
 `;
 
-const { values: options } = parseArgs({
-  options: { 'self-test': { type: 'boolean' }, help: { type: 'boolean' } },
+const { values: options, positionals } = parseArgs({
+  options: {
+    'self-test': { type: 'boolean' },
+    attacks: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+  allowPositionals: true,
 });
 
 const MOST_SHOWN = 10;
-const MOST_EVIDENCE = 12;
+const MOST_EVIDENCE = 24;
 
 async function main(): Promise<number> {
   if (options.help === true) {
@@ -29,6 +38,15 @@ async function main(): Promise<number> {
   }
   const seed = process.env.CHAOS_SEED ?? String(Date.now());
   const seconds = Number(process.env.CHAOS_SECONDS ?? STORM_SECONDS);
+  if (options.attacks === true) {
+    const attacks = positionals.length === 0 ? ATTACK_NAMES : positionals;
+    const each = Number(process.env.CHAOS_SECONDS ?? 3);
+    const workers = Number(process.env.CHAOS_WORKERS ?? 1);
+    const done = await runAttacks({ seed, seconds: each, workers, attacks, tell });
+    show(done.violations);
+    print(`${done.summary}\nseed ${seed}: ${done.violations.length} violations`);
+    return done.violations.length === 0 ? 0 : 1;
+  }
   const store = storeNamed(process.env.CHAOS_STORE ?? 'single');
   if (options['self-test'] === true) return selfTest(seed, seconds, store);
   const { violations, summary } = await runChaos({ seed, seconds, store, tell });

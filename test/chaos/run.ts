@@ -4,7 +4,7 @@ import { createKeys } from '../../src/store/redis/keys.js';
 import { eventually } from '../support/redis-server.js';
 import { audit } from './audit.js';
 import { disturb, type Grant } from './disturbances.js';
-import { ChaosFleet } from './fleet.js';
+import { ChaosFleet, CLOCK, STALLS } from './fleet.js';
 import { startLink } from './link.js';
 import { Management } from './management.js';
 import {
@@ -85,7 +85,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       ENCRYPTION_KEY: 'a key for the suite',
     });
     ends.push(() => home.remove());
-    const fleet = new ChaosFleet(home, options.sabotage);
+    const fleet = new ChaosFleet(home, [STALLS, CLOCK], options.sabotage);
     ends.push(() => fleet.close());
     // One after the other: the first one makes the account.
     for (const place of PLACES) await fleet.start(place);
@@ -94,7 +94,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       (targets) => chance.pick(targets),
     );
     await management.logIn('root', 'a password for tests');
-    const owners = await makeOwners(management);
+    const owners = await makeOwners(management, KEYS);
     const keys = owners.flatMap((owner) => owner.keys);
     const channels = await management.call<{
       readonly items: readonly { readonly id: number; readonly name: string }[];
@@ -111,6 +111,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       ...{
         count: CALLERS,
         keys,
+        leaving: keys[0],
         prices: PRICES,
         mostAttempts,
         answers: ANSWERS,
@@ -161,9 +162,12 @@ interface Owner {
   readonly keys: readonly OwnKey[];
 }
 
-async function makeOwners(management: Management): Promise<readonly Owner[]> {
+export async function makeOwners(
+  management: Management,
+  users: typeof KEYS,
+): Promise<readonly Owner[]> {
   const owners: Owner[] = [];
-  for (const [at, wanted] of KEYS.entries()) {
+  for (const [at, wanted] of users.entries()) {
     const user = await management.call<{ readonly id: number }>('POST', '/api/user', {
       username: `owner${at + 1}`,
       password: 'a password for tests',
@@ -195,7 +199,14 @@ async function unservedModels(
   );
   for (const [at, { target, model }] of cases.entries()) {
     const one = startCallers({
-      ...{ count: 1, keys: [key], prices: PRICES, mostAttempts, deadlineMs: DEADLINE_MS },
+      ...{
+        count: 1,
+        keys: [key],
+        leaving: key,
+        prices: PRICES,
+        mostAttempts,
+        deadlineMs: DEADLINE_MS,
+      },
       answers: { [model]: ANSWERS[model] ?? [] },
       targets: () => [target],
       chance: chanceOf(`calm ${at}`),
@@ -220,7 +231,7 @@ async function unservedModels(
 }
 
 /** Until every settlement is made, and what nobody settles has expired. */
-async function settle(fleet: ChaosFleet): Promise<void> {
+export async function settle(fleet: ChaosFleet): Promise<void> {
   await eventually(
     'all is settled',
     async () => (await fleet.pendingSettlements()) === 0,
@@ -230,7 +241,7 @@ async function settle(fleet: ChaosFleet): Promise<void> {
 }
 
 /** What the store says at the end. */
-async function reckoning(
+export async function reckoning(
   management: Management,
   { client, losses }: ChaosStore,
   owners: readonly Owner[],
@@ -293,7 +304,7 @@ const TICK_MS = 20;
 const STALL_MS = 100;
 
 /** Notes when this process did not get to run: its callers then see late what came in time. */
-function watchStalls(): { readonly spans: readonly Span[]; stop(): void } {
+export function watchStalls(): { readonly spans: readonly Span[]; stop(): void } {
   const spans: Span[] = [];
   let lastMs = Date.now();
   const timer = setInterval(() => {
