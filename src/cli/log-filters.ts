@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { Client, InputOf } from '../client/client.js';
-import { GatewayError } from '../core/errors.js';
+import { unknownName } from '../core/closest.js';
+import { ERRORS, GatewayError } from '../core/errors.js';
 import { namedUser, seesAll, self } from './accounts.js';
 import { idOfChannel, idOfKey } from './named.js';
 import type { CliIo } from './session.js';
@@ -28,10 +29,17 @@ export function withFilters(command: Command, io: CliIo): Command {
     .option('--channel <channel>', 'answered by this channel: id or name')
     .option('--provider <provider>', 'answered by a channel of this provider')
     .option('--tag <tag>', 'answered by a channel with this tag')
-    .option('--outcome <code>', 'ok, an error code, or failed for all error codes')
+    .option('--outcome <code>', 'ok, an error code, or failed for all error codes', outcome)
     .option('--slower <ms>', 'that took at least this many milliseconds', wholeNumber)
     .option('--since <when>', 'since when: 30d for the last 30 days, or a date', past(io.now))
     .option('--until <when>', 'until when (default: now)', past(io.now));
+}
+
+const OUTCOMES: readonly string[] = ['ok', 'failed', ...Object.keys(ERRORS)];
+
+function outcome(text: string): string {
+  if (OUTCOMES.includes(text)) return text;
+  throw new InvalidArgumentError(`"${text}" ${unknownName(text, OUTCOMES, 'an outcome')}.`);
 }
 
 type Filter = NonNullable<InputOf<'sumUsage'>['query']>;

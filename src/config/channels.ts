@@ -1,10 +1,10 @@
 import { CHANNEL_SCHEMA, type FileChannel } from './channel-schema.js';
 import type { SettingPath } from './files.js';
 import { MERGE_KEY, type MistakeList } from './mistakes.js';
-import { unknownName } from './words.js';
 import { joinApiKeys } from '../core/api-keys.js';
 import { CHANNEL_MEMBERS, windowMistake } from '../core/channel-members.js';
 import { BLANK_CHANNEL, CHANNEL_DISABLED, CHANNEL_ENABLED } from '../core/channel.js';
+import { unknownName } from '../core/closest.js';
 import { camelKeys, isRecord, mapValues } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import { addressMistake, otherAddressMistakes } from '../management/addresses.js';

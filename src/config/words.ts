@@ -1,5 +1,5 @@
 import type Joi from 'joi';
-import { closest } from '../core/closest.js';
+import { unknownName } from '../core/closest.js';
 import type { SettingPath } from './files.js';
 import { gluedMistake } from './layout.js';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
@@ -131,18 +131,6 @@ function misplaced(schema: Joi.Schema, path: SettingPath): string | undefined {
   return groups.length === 0
     ? undefined
     : `belongs below ${groups.map((group) => `"${group}:"`).join(' or ')}, indented by two spaces`;
-}
-
-/** The shortest part of a name that says what was meant. */
-const MIN_PART = 3;
-
-/** Says that a name is unknown, and which one was probably meant, or else which ones there are. */
-export function unknownName(name: string, known: readonly string[], what: string): string {
-  const near = closest(name, known);
-  if (near !== undefined) return `is not ${what}; did you mean ${near}?`;
-  const within = known.filter((each) => name.length >= MIN_PART && each.includes(name));
-  if (within.length > 0) return `is not ${what}; did you mean one of ${within.join(', ')}?`;
-  return known.length === 0 ? `is not ${what}` : `is not ${what}; available: ${known.join(', ')}`;
 }
 
 /** The names that the schema knows in the group at `path`. */

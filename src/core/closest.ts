@@ -12,6 +12,18 @@ export function closest(name: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
+/** The shortest part of a name that says what was meant. */
+const MIN_PART = 3;
+
+/** Says that a name is unknown, and which one was probably meant, or else which ones there are. */
+export function unknownName(name: string, known: readonly string[], what: string): string {
+  const near = closest(name, known);
+  if (near !== undefined) return `is not ${what}; did you mean ${near}?`;
+  const within = known.filter((each) => name.length >= MIN_PART && each.includes(name));
+  if (within.length > 0) return `is not ${what}; did you mean one of ${within.join(', ')}?`;
+  return known.length === 0 ? `is not ${what}` : `is not ${what}; available: ${known.join(', ')}`;
+}
+
 /** How many letters to add, drop, change or swap with a neighbour to turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];

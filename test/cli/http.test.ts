@@ -476,6 +476,9 @@ describe('over HTTP', () => {
       (await json('logs', 'list', '--user', someone.user.username, ...args)).total;
     expect(await logged('--provider', 'local', '--tag', 'house', '--outcome', 'ok')).toBe(1);
     expect(await logged('--outcome', 'failed')).toBe(0);
+    expect((await run(['logs', '--outcome', 'rate_limit'])).error).toContain(
+      '"rate_limit" is not an outcome; did you mean rate_limited?',
+    );
     expect(await logged('--slower', '100000')).toBe(0);
     expect(await logged('--until', '1h')).toBe(0);
     const [served] = (await json('logs', 'list', '--user', someone.user.username)).items as {

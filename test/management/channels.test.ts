@@ -70,6 +70,14 @@ describe('channels', () => {
     expect(kept?.credentials.apiKey?.reveal()).toBe(UPSTREAM_KEY);
   });
 
+  it('says which provider was probably meant', async () => {
+    const { deps } = management;
+
+    await expect(createChannel(deps, draft({ provider: 'coher' }), OPERATOR)).rejects.toThrow(
+      '"coher" is not a provider; did you mean cohere?',
+    );
+  });
+
   it.each<[string, string, Partial<ChannelDraft>]>([
     ['an unknown provider', 'provider', { provider: 'nobody' }],
     ['no models', 'models', { models: {} }],
