@@ -22,6 +22,8 @@ export interface OpenIdOptions {
 const CALLBACK_PATH = '/api/user/oidc/callback';
 
 const TIMEOUT_S = 10;
+/** Of one reply of the provider: one without an end would fill the memory before its time is up. */
+const MOST_REPLY_BYTES = 524_288;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** How old a logout token may be; ids of used ones are kept for longer. */
 const LOGOUT_AGE_S = 300;
@@ -116,7 +118,10 @@ export function createOpenId(options: OpenIdOptions): OpenId {
       const { jwks_uri: address, issuer } = (await configuration()).serverMetadata();
       const { jose } = await load();
       if (address === undefined) throw unreachable(new Error('The provider has no keys.'));
-      keys ??= jose.createRemoteJWKSet(new URL(address), { timeoutDuration: TIMEOUT_S * 1_000 });
+      keys ??= jose.createRemoteJWKSet(new URL(address), {
+        timeoutDuration: TIMEOUT_S * 1_000,
+        [jose.customFetch]: boundedFetch,
+      });
       try {
         const { payload } = await jose.jwtVerify(token, keys, {
           ...{ issuer, audience: clientId, algorithms: ALGORITHMS },
@@ -146,6 +151,7 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdOptions): Prom
   const secret = clientSecret?.reveal();
   return oidc.discovery(address, clientId, undefined, clientAuthentication(oidc, secret), {
     timeout: TIMEOUT_S,
+    [oidc.customFetch]: boundedFetch,
     // The settings allow http for a provider on this machine alone.
     execute: [
       oidc.enableNonRepudiationChecks,
@@ -153,6 +159,19 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdOptions): Prom
       ...(address.protocol === 'http:' ? [oidc.allowInsecureRequests] : []),
     ],
   });
+}
+
+/** As `fetch`, of a reply that is not too large, with all of it. */
+async function boundedFetch(address: string, options: object): Promise<Response> {
+  const { body, status, headers } = await fetch(address, options);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += piece.length;
+    if (bytes > MOST_REPLY_BYTES) throw new Error('The reply is too large.');
+    pieces.push(piece);
+  }
+  return new Response(body && Buffer.concat(pieces), { status, headers });
 }
 
 /** How the provider wants the secret: in the body if it says so, else as the standard has it for those that say nothing. */

@@ -267,6 +267,8 @@ describe('what comes from a provider that lies', () => {
   let liar: Liar;
   let cheated: TestGateway;
   let nonce = '';
+  /** Of the reply with the token, besides what belongs there. */
+  let more: object = {};
 
   beforeAll(async () => {
     const server = createServer((req, res) => {
@@ -292,7 +294,7 @@ describe('what comes from a provider that lies', () => {
         const now = Math.floor(Date.now() / 1_000);
         const claims = { iss: issuer, sub: 'ann', aud: CLIENT.id, iat: now, exp: now + 60, nonce };
         void Promise.resolve(liar.make(claims)).then((token) =>
-          json({ access_token: 'a', token_type: 'bearer', id_token: token }),
+          json({ access_token: 'a', token_type: 'bearer', id_token: token, ...more }),
         );
       }
     });
@@ -322,6 +324,13 @@ describe('what comes from a provider that lies', () => {
   }
 
   it('counts if it is right in every part', async () => {
+    expect(await outcome(sign)).toBeNull();
+  });
+
+  it('does not in a reply of half a megabyte', async () => {
+    more = { padding: 'a'.repeat(524_288) };
+    expect(await outcome(sign)).not.toBeNull();
+    more = {};
     expect(await outcome(sign)).toBeNull();
   });
 
