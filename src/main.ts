@@ -217,6 +217,8 @@ async function serve(
   // The channel to the primary would keep a worker alive.
   cluster.worker?.disconnect();
   logger.flush();
+  // Nor must an exporter that still waits for its receiver, or tries again.
+  setTimeout(() => process.exit(), 100).unref();
   return exitCode;
 }
 

@@ -163,6 +163,33 @@ describe('a gateway in which something is not caught', () => {
   });
 });
 
+it('ends when all is done, whatever a receiver of traces does', async () => {
+  const receiver = await startUpstream((_request, res) => void res.writeHead(200).write('{'));
+  const itsHome = await makeHome(
+    {
+      server: { drain_ms: 1_000 },
+      prices: { default: { per_request: PRICE } },
+      telemetry: { otlp_url: receiver.url, trace_ratio: 1 },
+      channels: [onlyChannel(upstream.url)],
+    },
+    // The exporter waits for longer than this test may take.
+    { OTEL_EXPORTER_OTLP_TIMEOUT: '600000' },
+  );
+  try {
+    const running = await start(PROGRAM, itsHome);
+    gate.open();
+    expect((await running.post(key, rerankBody('m'))).status).toBe(200);
+    await receiver.reached(1);
+
+    running.kill('SIGTERM');
+
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+  } finally {
+    await receiver.close();
+    await itsHome.remove();
+  }
+});
+
 it('abandons nobody whose worker is killed or stopped, and leaves alone one that is only slow', async () => {
   // Held up without work: two busy processors would be those that other tests wait for.
   const slow =
