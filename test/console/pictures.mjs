@@ -197,7 +197,12 @@ export async function takePictures(console_) {
   for (const [name, path, ready, options] of PICTURES) {
     for (const [locale, looks] of VIEWS) {
       const still = { prepare, deviceScaleFactor: SCALE, reducedMotion: 'reduce' };
-      const { context, page } = await console_.open(path, { ...options, locale, ...still });
+      const { context, page } = await console_.open(path, {
+        login: 'anew',
+        ...options,
+        locale,
+        ...still,
+      });
       await ready(page);
       for (const [view, colorScheme, viewport] of looks) {
         await page.emulateMedia({ colorScheme });
@@ -244,7 +249,11 @@ const IN_DOCS = [
 
 async function takeForDocs(console_, [, pathOf, ready, viewport]) {
   const prepare = stopTime(console_.startedMs);
-  const { context, page } = await console_.open(pathOf(console_), { viewport, prepare });
+  const { context, page } = await console_.open(pathOf(console_), {
+    login: 'anew',
+    viewport,
+    prepare,
+  });
   await ready(page);
   const picture = await stillOf(page);
   await context.close();
