@@ -203,6 +203,8 @@ it('lets its own pages send changes', async () => {
     callApi(gateway.url, 'PUT', '/api/user/self', { body: {}, headers, cookie });
 
   expect((await send(own)).status).toBe(200);
+  // An address that was typed in, or a bookmark.
+  expect((await send({ 'sec-fetch-site': 'none' })).status).toBe(200);
   expect((await send({ ...own, 'sec-fetch-site': 'same-site' })).status).toBe(403);
   expect((await send({ origin: 'null' })).status).toBe(403);
   expect((await send({ origin: 'null', authorization: '' })).status).toBe(403);

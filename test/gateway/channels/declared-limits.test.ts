@@ -34,9 +34,10 @@ describe('the limits of a channel', () => {
   it('include the budget of its tag, whichever channel declares it, and the least where they differ', () => {
     const first = channel(1, OF_TAG);
     const frugal = channel(2, { ...OF_TAG, budget: 3 });
+    const lavish = channel(5, OF_TAG);
     const silent = channel(3, { tag: 'eu' });
     const other = channel(4, { tag: 'us' });
-    const budgets = tagBudgetsOf([first, frugal, silent, other]);
+    const budgets = tagBudgetsOf([first, frugal, lavish, silent, other]);
     const most = (of: Channel) => limitsOf(of, budgets).map((limit) => [limit.name, limit.most]);
 
     expect([first, frugal, silent].map(most)).toEqual(Array(3).fill([['tag_budget', 3]]));

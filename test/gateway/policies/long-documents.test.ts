@@ -83,6 +83,16 @@ describe('a document longer than the model reads', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('takes the place of no other document with its further passages', async () => {
+    const documents = textDocuments(['1', `${late} ${late}`, '5']);
+
+    const { rows } = rankingOf(
+      await longDocuments(greatest([]))(reading({ chunks: true }), { ...asked, documents }),
+    );
+
+    expect(rows.map(({ index }) => index)).toEqual([1, 2]);
+  });
+
   it('goes as it is where the caller wants nothing cut, or says itself how much is read', async () => {
     for (const options of [
       { truncation: false },

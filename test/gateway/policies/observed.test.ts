@@ -82,6 +82,18 @@ describe('the cost of a call', () => {
   ])('is counted: %s', async (_, outcome, channel, expected) => {
     expect(await costOf(outcome, channel)).toBe(expected);
   });
+
+  it('is added to that of the other calls of its request', async () => {
+    const asked = job({ documents });
+    const layer = observed(
+      () => undefined,
+      () => 0,
+    );
+    const attempt = layer(() => Promise.resolve(reported));
+    for (const cost of [7, 5]) await attempt(offer(7, { cost }), asked);
+
+    expect(asked.trace.cost).toBe(12);
+  });
 });
 
 describe('the message of a failure', () => {

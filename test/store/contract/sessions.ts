@@ -348,6 +348,10 @@ export function describeSessions(open: OpenHarness): void {
       expect(await given.store.claimIdempotent('key', 'other', T0 + 60_000, 1_000)).toEqual({
         kind: 'fresh',
       });
+      // Nor is it the reply to what is under way now.
+      expect(await given.store.claimIdempotent('key', 'other', T0 + 60_001, 1_000)).toEqual({
+        kind: 'running',
+      });
     });
 
     test('frees a claim that was not completed in time', async () => {
