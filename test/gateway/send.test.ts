@@ -274,11 +274,14 @@ describe('a call without a reply', () => {
     expect(await ask()).toMatchObject(outcome);
   });
 
-  it('that the request’s end cut off ends the request', async () => {
+  it.each([
+    ['that the request’s end cut off', 'cancelled'],
+    ['whose time was up when its caller left', 'timeout'],
+  ] as const)('%s ends the request', async (_what, fault) => {
     const scope = createScope(Date.now(), 60_000);
     const { ask } = setUp(() => {
       scope.end('client_gone');
-      return new TransportError('cancelled', 'words');
+      return new TransportError(fault, 'words');
     });
 
     await expect(ask({ scope })).rejects.toMatchObject({ code: 'client_closed_request' });

@@ -9,6 +9,7 @@ import { createKeys, type Keys } from '../../src/store/redis/keys.js';
 import { ANY_CLAIM, openRegistry } from '../../src/store/redis/logins.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { run, SCRIPTS } from '../../src/store/redis/scripts.js';
+import { openUsers } from '../../src/store/redis/users.js';
 import type { Credential, StatsAddition, Store, UsageQuery } from '../../src/store/store.js';
 import { usageEntry } from '../support/events.js';
 import { PATIENT, startRedis, type RedisServer } from '../support/redis-server.js';
@@ -263,6 +264,33 @@ describe('the name of an account', () => {
     expect(await store.findUser('ada', T0)).toMatchObject({ id: owner });
     expect(await store.findUser('ada@example.org', T0)).toMatchObject({ id: owner });
   });
+});
+
+test('an account takes along the key that it gets while it is deleted', async () => {
+  const { store, connection, keys } = await givenStore();
+  const userId = await createUser(store);
+  const late: Credential[] = [];
+  const answer: Connection['answer'] = async (asked) => {
+    const found = await connection.answer(asked);
+    // After the first look, which finds no keys.
+    if (late.length === 0) late.push(await createToken(store, { userId }));
+    return found;
+  };
+
+  expect(await openUsers({ ...connection, answer }, keys).deleteUser(userId)).toBe(true);
+
+  expect(late).toHaveLength(1);
+  expect(await store.findToken(late[0]?.keyHash ?? '', T0)).toBeUndefined();
+  expect(await connection.client.exists(keys.userToken(userId, late[0]?.token.id ?? 0))).toBe(0);
+});
+
+test('a share of a minute is kept for as long as it counts in the next one', async () => {
+  const { store, connection, keys } = await givenStore();
+  const span = { kind: 'sliding', ms: 60_000 } as const;
+
+  await store.takeShare('calls', { most: 10, want: 1, least: 1, span }, T0);
+
+  expect(await connection.client.pttl(keys.share('calls'))).toBeGreaterThan(60_000);
 });
 
 describe('a wrong count of a key that has two places', () => {
