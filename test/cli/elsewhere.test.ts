@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/assembly/open-store.js';
+import { reportText } from '../../src/cli/elsewhere/carry.js';
 import { serverOf } from '../../src/cli/elsewhere/litellm-providers.js';
 import { addLitellmKeys } from '../../src/cli/elsewhere/litellm-keys.js';
 import { planOfLitellm } from '../../src/cli/elsewhere/litellm.js';
@@ -179,6 +180,11 @@ describe('keys of LiteLLM', () => {
     ],
     ['a blocked key', { blocked: true }, { enabled: false }],
     ['the models of a team', { models: ['all-team-models'] }, { enabled: false }],
+    [
+      'every model',
+      { models: ['all-proxy-models'] },
+      { policy: expect.not.objectContaining({ models: expect.anything() }) },
+    ],
     ['a time without a zone', { expires: '2999-01-01T00:00:00' }, { expiredTime: 32_472_144_000 }],
   ])('%s', (_, key, draft) => {
     expect(planned(key).keys[0]?.draft).toMatchObject(draft);
@@ -208,6 +214,18 @@ describe('deployments of LiteLLM', () => {
     expect(channel).toMatchObject({ provider, ...(url === undefined ? {} : { base_url: url }) });
   });
 
+  it('may name their provider beside the model, and their limit beside its parameters', () => {
+    const params = { custom_llm_provider: 'jina_ai', api_key: 'k' };
+    const model_list = ['jina_ai/jina-reranker-m0', 'jina-reranker-m0'].map((model) => ({
+      ...{ model_name: 'm', rpm: 7, litellm_params: { ...params, model } },
+    }));
+
+    const { channels } = planOfLitellm({ model_list }, {});
+
+    const expected = { models: { m: 'jina-reranker-m0' }, requests_per_minute: 7 };
+    expect(channels).toMatchObject([expected, expected]);
+  });
+
   it.each([
     ['https://dashscope.aliyuncs.com/compatible-mode/v1', 'https://dashscope.aliyuncs.com'],
     ['https://api.fireworks.ai/inference/v1/rerank', 'https://api.fireworks.ai'],
@@ -215,6 +233,14 @@ describe('deployments of LiteLLM', () => {
   ])('%s is the server %s', (base, server) => {
     expect(serverOf(base)).toBe(server);
   });
+});
+
+it('a report shows the first names, and how many more there are', () => {
+  const none = { channels: [], accounts: [], keys: [], codes: [] };
+  const carried = { ...none, keys: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] };
+  const report = { dry_run: false, carried, already_there: none, not_carried: [], to_do: [] };
+
+  expect(reportText(report)).toBe('7 keys carried over: a, b, c, d, e and 2 more');
 });
 
 describe('import new-api', () => {
@@ -279,6 +305,24 @@ describe('import new-api', () => {
       const code = hashRedemptionCode('0123456789abcdef0123456789abcdef');
       expect(await store.redeem(code, carol?.id ?? 0, T0)).toMatchObject({ quota: 1_000_000 });
     });
+  });
+
+  it('gives keys of somebody whose account could not be made to nobody else', async () => {
+    const database = openDriver(join(folder, 'one-api.db'));
+    database.exec("UPDATE users SET username = 'boss' WHERE role = 100");
+    database.exec("UPDATE users SET username = 'root' WHERE username = 'carol'");
+    database.close();
+
+    const { out } = await run(['import', 'new-api', join(folder, 'one-api.db'), '--json']);
+
+    const report = JSON.parse(out) as {
+      carried: { keys: string[] };
+      not_carried: { what: string }[];
+    };
+    expect(report.carried.keys).toEqual(['of root']);
+    expect(report.not_carried.map(({ what }) => what)).toEqual(
+      expect.arrayContaining(['account root', 'key prod']),
+    );
   });
 
   it('refuses a database of something else, and changes nothing in it', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readNewApi } from '../../src/cli/elsewhere/new-api-file.js';
 import { planOfNewApi } from '../../src/cli/elsewhere/new-api.js';
+import type { NewApiRows } from '../../src/cli/elsewhere/new-api-rows.js';
 import type { Plan } from '../../src/cli/elsewhere/plan.js';
 import { openDriver } from '../../src/store/sqlite/driver.js';
 import { sha256, T0 } from '../store/contract/harness.js';
@@ -150,6 +151,74 @@ describe('groups of new-api', () => {
 
     expect(more.keys[0]?.draft.policy?.tags).toEqual(['extra']);
     expect(fewer.keys).toEqual([]);
+  });
+});
+
+describe('rows of new-api', () => {
+  const CHANNEL = { type: 34, key: 'k', models: 'rerank-v3.5', auto_ban: 1, status: 1 };
+  const TOKEN = { user_id: 1, key: 'k', status: 1, expired_time: -1, model_limits_enabled: 0 };
+
+  function plan(rows: Partial<NewApiRows>): Plan {
+    const users = [{ id: 1, username: 'ann', role: 1, group: 'default' }];
+    return planOfNewApi(
+      { ...{ channels: [], tokens: [], redemptions: [], options: [], users }, ...rows },
+      T0,
+    );
+  }
+
+  it('that owe something have nothing left here', () => {
+    const { users, keys } = plan({
+      users: [{ id: 1, username: 'ann', role: 1, group: 'default', quota: -5 }],
+      tokens: [{ ...TOKEN, name: 'owes', remain_quota: -5 }],
+    });
+
+    expect([users[0]?.quota, keys[0]?.draft.remainQuota]).toEqual([0, 0]);
+  });
+
+  it('that are over are left out, whatever says so', () => {
+    const past = T0 / 1_000 - 1;
+    const { keys, codes, notCarried } = plan({
+      tokens: [{ ...TOKEN, name: 'over', status: 3 }],
+      redemptions: [
+        { name: 'late', key: 'c1', status: 1, quota: 5, expired_time: past },
+        { name: 'good', key: 'c2', status: 1, quota: 5, expired_time: past + 2 },
+      ],
+    });
+
+    expect([keys.length, codes.map(({ name }) => name)]).toEqual([0, ['good']]);
+    const why = 'it has expired';
+    expect(notCarried).toEqual([
+      { what: 'key over', why },
+      { what: 'code late', why },
+    ]);
+  });
+
+  it('with the beginning of a key keep it', () => {
+    const { keys } = plan({ tokens: [{ ...TOKEN, name: 'whole', key: 'sk-whole' }] });
+
+    expect(keys[0]?.secret.keyHash).toBe(sha256('sk-whole'));
+  });
+
+  it('of a channel that new-api disabled itself, and of no other, are left to test', () => {
+    const { toDo } = plan({
+      channels: [
+        { ...CHANNEL, name: 'by hand', status: 2 },
+        { ...CHANNEL, name: 'by itself', status: 3 },
+      ],
+      users: [],
+    });
+
+    expect(toDo).toEqual(['Test and enable channel by itself: new-api had disabled it.']);
+  });
+
+  it("are Cohere's own by either of its names", () => {
+    const { channels } = plan({
+      channels: ['https://api.cohere.ai', 'https://api.cohere.com/', 'https://my.example.com'].map(
+        (base_url, at) => ({ ...CHANNEL, name: `c${at}`, base_url }),
+      ),
+    });
+
+    expect(channels.map(({ provider }) => provider)).toEqual(['cohere', 'cohere', 'cohere-v1']);
   });
 });
 
