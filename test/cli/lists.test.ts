@@ -249,9 +249,9 @@ describe.each(WAYS)('%s', (_, way) => {
     const agreed = await run([...disable, '--yes'], { ask });
     expect([agreed.code, agreed.error, asked.length]).toEqual([0, `1 model goes ${dark}\n`, 1]);
     await run([...way(), 'tags', 'enable', 'spare']);
-    expect((await run([...way(), 'channels', 'disable', 'house', 'spare', '-n'])).out).toMatch(
-      /2 channels would be switched off:\n.*house\n.*spare\n2 models would go dark/,
-    );
+    expect(
+      (await run([...way(), 'channels', 'disable', 'house', 'spare', 'house', '-n'])).out,
+    ).toMatch(/2 channels would be switched off:\n.*house\n.*spare\n2 models would go dark/);
   });
 
   it('codes are named, counted and then changed', async () => {

@@ -39,7 +39,12 @@ const settings = {
   },
   channels: [
     { name: 'house', provider: 'local', models: ['local'] },
-    { name: 'voyage', provider: 'voyage', models: ['rerank-2'], api_keys: [SECRETS.apiKey] },
+    {
+      name: `voyage ${decodeURIComponent(SECRETS.smtp)}`,
+      provider: 'voyage',
+      models: ['rerank-2'],
+      api_keys: [SECRETS.apiKey],
+    },
     // A mistake that people make.
     {
       name: `jina ${SECRETS.secondKey}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastUse } from '../../src/cli/key-list.js';
 import { confirm, type CliIo } from '../../src/cli/session.js';
-import { past, units } from '../../src/cli/values.js';
+import { pair, past, units } from '../../src/cli/values.js';
 
 const NOW_SECONDS = 1_800_000_000;
 
@@ -11,6 +11,11 @@ describe('what is typed', () => {
     for (const text of ['1.5', '0.000001usd', 'usd', '']) {
       expect(() => units(text)).toThrow('Give whole units such as 500000');
     }
+  });
+
+  it('is a name with its value, which may be empty or have another sign of equality', () => {
+    expect(pair('b=c=d', pair('a='))).toEqual({ a: '', b: 'c=d' });
+    for (const wrong of ['=x', 'x']) expect(() => pair(wrong)).toThrow('name=value');
   });
 
   it('is a time before now, or a date', () => {

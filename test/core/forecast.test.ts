@@ -37,5 +37,10 @@ describe('the forecast of a month', () => {
     expect(forecast(spent, noonMs, ZONE, at(10, 9) + 5)).toMatchObject({ perDay: 30, days: 2 });
     expect(forecast(days(11, [5]), noonMs, ZONE, noonMs)).toMatchObject({ perDay: 10, days: 0 });
     expect(forecast([], noonMs, ZONE, noonMs).total).toBe(0);
+    // The clock of the gateway may be ahead.
+    expect(forecast(days(11, [5]), noonMs, ZONE, at(10, 12))).toMatchObject({
+      perDay: 10,
+      days: 0,
+    });
   });
 });

@@ -43,7 +43,8 @@ describe('a lease', () => {
     ]);
     lease.heard(refused(500), T0 + 10, true);
     expect([lease.outUntilMs(T0 + 509), lease.outUntilMs(T0 + 510)]).toEqual([T0 + 510, 0]);
-    expect(lease.outSinceMs).toBe(T0 + 10);
+    lease.heard(refused(500), T0 + 400, true);
+    expect([lease.outUntilMs(T0 + 510), lease.outSinceMs]).toEqual([T0 + 900, T0 + 10]);
   });
 
   it('is taken in shares, of one unit at least', () => {

@@ -27,4 +27,12 @@ describe('runningOut', () => {
       { of: 'key', id: 2, name: 'spent', hours: 48 },
     ]);
   });
+
+  it('names whoever owes something as out now, and not as out long ago', () => {
+    const owes = { id: 1, name: 'owes', unlimitedQuota: false, remainQuota: -20 };
+
+    const out = runningOut([{ userId: 1, tokenId: 1, quota: 10 }], [owes], []);
+
+    expect(out).toEqual([{ of: 'key', id: 1, name: 'owes', hours: 0 }]);
+  });
 });

@@ -23,6 +23,12 @@ describe('shares of a minute', () => {
     expect(takenAt.length).toBeGreaterThan(9 * 50);
   });
 
+  it('are not held back by a clock that was far ahead', () => {
+    const ahead = { window: T0 / 60_000 + 9, current: 60, previous: 60 };
+
+    expect(takeShare(ahead, ASK, T0).answer).toMatchObject({ kind: 'granted', units: 1 });
+  });
+
   it('are there when the answer to the last refusal said so', () => {
     const full = { window: T0 / 60_000, current: 60, previous: 0 };
     const nowMs = T0 + 60_000;

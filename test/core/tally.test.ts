@@ -65,6 +65,7 @@ describe('a tally', () => {
       }),
     );
     expect(percentile(newTally(), 0.5)).toBeUndefined();
+    expect(percentile(tallyOf([0.1, 0.2]), 0.5)).toBe(0.5);
   });
 
   it('is kept as text, and reads as nothing where there is none', () => {

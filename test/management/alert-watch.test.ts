@@ -326,7 +326,14 @@ it('a store that is down is told under one id by all gateways, and under one tha
         },
       }),
   );
-  for (let looks = 0; looks < 5; looks += 1) for (const one of gateways) await one.look();
+  const look = async (times: number): Promise<void> => {
+    for (let looks = 0; looks < times; looks += 1) for (const one of gateways) await one.look();
+  };
+  await look(2);
+  expect(sent).toEqual([]);
+  await look(1);
+  expect(sent).toHaveLength(2);
+  await look(2);
   isUp = true;
   for (const one of gateways) await one.look();
 

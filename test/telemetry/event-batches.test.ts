@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { GatewayEvent } from '../../src/gateway/events.js';
 import { EventBatches } from '../../src/telemetry/event-batches.js';
-import { attemptEvent } from '../support/events.js';
+import { attemptEvent, requestEvent } from '../support/events.js';
 import { until } from '../support/until.js';
 
 const attempt = (requestId: string) => attemptEvent({ requestId });
@@ -27,6 +27,17 @@ describe('events in batches', () => {
 
     expect(first).toEqual(happened);
     expect(second).toEqual(happened);
+  });
+
+  it('have no key that a caller put where a model belongs, nor one in a message', () => {
+    const { events, batches } = watch();
+    const key = `sk-${'a1B2'.repeat(12)}`;
+
+    events.observe(requestEvent({ model: key, message: `There is no model ${key}.` }));
+    events.flush();
+
+    expect(batches.flat()).toHaveLength(1);
+    expect(JSON.stringify(batches)).not.toContain(key);
   });
 
   it('reach a reader that comes later from then on', () => {

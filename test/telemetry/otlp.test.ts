@@ -158,6 +158,27 @@ describe('what cannot be exported', () => {
     expect(gateway.log.filter((line) => line.includes('logs cannot be exported'))).toHaveLength(1);
   });
 
+  it('is reported again once the receiver had come back meanwhile', async () => {
+    const codes = [1, 1, 0, 1];
+    const faults: string[] = [];
+    const queue = new ExportQueue<number>({
+      signal: 'logs',
+      exporter: {
+        export: (_records, done) => done({ code: codes.shift() ?? 0 }),
+        shutdown: () => Promise.resolve(),
+      },
+      observe: (event) => void faults.push(event.kind),
+      onDropped: () => undefined,
+    });
+
+    while (codes.length > 0) {
+      queue.add(1);
+      await queue.close();
+    }
+
+    expect(faults).toEqual(['fault', 'fault']);
+  });
+
   it('waits up to a bound, and is dropped beyond it', async () => {
     const sent = deferred();
     const batches: number[] = [];

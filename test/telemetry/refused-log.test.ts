@@ -81,6 +81,17 @@ describe('the log of refused requests', () => {
     expect(flood.reduce((sum, { repeated }) => sum + 1 + repeated, 0)).toBe(500);
     expect(written).toHaveLength(13);
   });
+
+  it('counts each once where some of a second are in the store before it repeats again', async () => {
+    const { log, written } = refusedLog();
+
+    log.read(Array.from({ length: 12 }, () => refusal()));
+    await log.close(NOW);
+    log.read([refusal(), refusal()]);
+    await log.close(NOW);
+
+    expect(written.reduce((sum, { repeated }) => sum + 1 + repeated, 0)).toBe(14);
+  });
 });
 
 describe('a request by its id', () => {

@@ -72,4 +72,17 @@ describe('gauges of balances and budgets', () => {
     expect(tooSoon).toContainEqual(['account', 'ann', 1_000_000]);
     expect(later).toContainEqual(['account', 'ann', 4]);
   });
+
+  it('forget who has not spent anything for some time', async () => {
+    const { createKey, spend, shown } = await opened();
+    spend(await createKey('once', { unlimitedQuota: false, remainQuota: 5 }), 1);
+
+    const counts: number[] = [];
+    for (let reading = 0; reading < 3; reading += 1) {
+      counts.push((await shown('rerank_quota_remaining_units')).length);
+      nowMs += 30_000;
+    }
+
+    expect(counts).toEqual([2, 2, 0]);
+  });
 });

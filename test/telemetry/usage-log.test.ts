@@ -100,6 +100,15 @@ describe('the usage log', () => {
     expect(batches.flat()[0]?.detail?.tried).toHaveLength(1);
   });
 
+  it('says of a request that it came from the console', async () => {
+    const { log, batches } = usageLog();
+
+    log.read([event({ source: 'console' }), event()]);
+    await log.close(NOW);
+
+    expect(batches.flat().map(({ detail }) => detail?.source)).toEqual(['console', undefined]);
+  });
+
   it('is written in batches of 200, in order', async () => {
     const { log, batches } = usageLog();
 
