@@ -86,6 +86,8 @@ export class PatientServer extends Server {
   takeOver(socket: Socket): void {
     // Like the connections of any HTTP server: a caller that has ended its side is answered, if Node leaves that to us.
     socket.allowHalfOpen = true;
+    // Node reads it from the beginning: it may break before its turn comes, when nobody listens yet.
+    socket.on('error', () => undefined);
     this.emit('connection', socket);
   }
 

@@ -70,6 +70,18 @@ describe('a server of connections that another process accepts', () => {
     };
   }
 
+  it('may break before their turn comes', async () => {
+    const { server, open, end } = await handedOver({}, (_req, res) => res.end('well'));
+    server.prependOnceListener('connection', (socket) => socket.destroy(new Error('reset')));
+
+    await open();
+    const other = await open();
+    other.socket.write(REQUEST);
+
+    await until('another one is served', () => other.text().includes('well'));
+    end();
+  });
+
   it('ends only when all of them have gone, and at once if there are none', async () => {
     const { server, open, end } = await handedOver({}, (_req, res) => res.write('and so on'));
     const [one, other] = [await open(), await open()];
