@@ -196,10 +196,11 @@ export class Http2Connections {
 
   /** HTTP/1 has one untaken reply for each connection at most, HTTP/2 as many as there may be requests. */
   #giveUpUntaken(stream: ServerHttp2Stream): void {
-    // Node sets no timer of a closed stream back: it would keep it, and its connection.
     if (stream.destroyed || stream.closed || stream.writableFinished) return;
     const { takeWithinMs = TAKE_WITHIN_MS } = this.#timeouts;
-    stream.setTimeout(takeWithinMs, () => stream.close(constants.NGHTTP2_CANCEL));
+    // Not the stream's own: Node leaves that running when its session is destroyed, and it keeps both, and their connection.
+    const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), takeWithinMs).unref();
+    stream.on('close', () => clearTimeout(timer));
   }
 
   /** Closes connections without requests. That pings come, or headers that never end, does not count. */

@@ -14,6 +14,7 @@ import {
   type AddressInfo,
   type Socket,
 } from 'node:net';
+import { queryObjects } from 'node:v8';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Http2Connections, type Http2Response } from '../../src/http/http2.js';
 import { afterPreface } from '../../src/http/http2-preface.js';
@@ -806,6 +807,28 @@ describe('HTTP/2 connections', () => {
 
     await until('it is taken back', () => timeouts.length > 0);
     expect(timeouts).toEqual([0]);
+    await start();
+  });
+
+  it('do not keep replies that nobody read before they broke', async () => {
+    let served = 0;
+    let count = (): number => 0;
+    const port = await listen(600_000, (_req, res) => {
+      const { constructor } = (res as unknown as Http2Response).stream;
+      count = () => queryObjects(constructor, { format: 'count' });
+      served += 1;
+      res.end('x'.repeat(1_000_000));
+    });
+    const socket = connectTcp(port, '127.0.0.1').on('error', () => undefined);
+    const asked = Array.from({ length: 50 }, (_, at) => frame(1, 5, 1 + 2 * at, HEADERS));
+    socket.write(PREFACE + SETTINGS + asked.join(''), 'latin1');
+    await until('they are served', () => served === 50);
+    const before = count();
+
+    socket.resetAndDestroy();
+
+    // The last ones may still be on the stack.
+    await until('they are gone', () => count() < before - 45);
     await start();
   });
 
