@@ -279,7 +279,9 @@ export async function reckoning(
     seen.push({
       ...{ id: owner.id, granted: USER_QUOTA, remain: user.quota, used: user.used_quota },
       keys: owner.keys.map(({ id }) => id),
-      reservations: members.filter((member) => member !== '-').length,
+      // What stands for one that was given back, and may still be settled, holds nothing.
+      reservations: members.filter((member) => member !== '-' && !member.includes(':lapsed/'))
+        .length,
     });
   }
   return { keys, owners: seen };

@@ -179,11 +179,11 @@ async function remains(
   before: readonly LeftOver[],
   tell: (what: string) => void,
 ): Promise<readonly Violation[]> {
-  const most = before.reduce((sum, { sockets }) => Math.max(sum, sockets), 0) + MAY_BE_LEFT;
+  const most = before.reduce((sum, { streams }) => Math.max(sum, streams), 0) + MAY_BE_LEFT;
   const mostBytes =
     before.reduce((sum, { heapBytes }) => Math.max(sum, heapBytes), 0) + MAY_GROW_BYTES;
-  const isMore = ({ sockets, requests, timers, heapBytes }: LeftOver): boolean =>
-    Math.max(sockets, requests, timers) > most || heapBytes > mostBytes;
+  const isMore = ({ streams, timers, heapBytes }: LeftOver): boolean =>
+    Math.max(streams, timers) > most || heapBytes > mostBytes;
   const endMs = Date.now() + CALM_MS;
   for (;;) {
     await sleep(2_000);
@@ -206,9 +206,9 @@ async function remains(
 
 function leftText(left: readonly LeftOver[]): string {
   return left
-    .map(({ sockets, requests, timers, heapBytes, rssBytes }) => {
+    .map(({ streams, timers, heapBytes, rssBytes }) => {
       const megabytes = [heapBytes, rssBytes].map((bytes) => Math.round(bytes / 1_048_576));
-      return `${sockets} sockets, ${requests} requests, ${timers} timers, heap ${megabytes[0]} MB, RSS ${megabytes[1]} MB`;
+      return `${streams} streams, ${timers} timers, heap ${megabytes[0]} MB, RSS ${megabytes[1]} MB`;
     })
     .join(' | ');
 }
