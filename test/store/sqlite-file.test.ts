@@ -251,6 +251,14 @@ describe('the file of the SQLite store', () => {
     expect(await total()).toBe(15);
   });
 
+  test('counts an entry once where one step of a sum ends and the next begins', async () => {
+    const store = openStore();
+    await store.appendUsage([usageEntry({ atMs: T0 }), usageEntry({ atMs: T0 + 1 })], 20_000);
+    openOther().prepare('UPDATE usage_log SET id = 10001 WHERE id = 2').run([]);
+
+    expect(await store.usageStats({})).toMatchObject({ requests: 2 });
+  });
+
   test('is refused by name when it is something else', () => {
     writeFileSync(
       join(folder, 'gateway.db'),

@@ -216,6 +216,9 @@ describe('a server that says what it is', () => {
       [[], 'wrong_key'],
       [[], 'web_page'],
     ]);
+    // No other model is looked for with a key that is wrong.
+    const paths = guarded.seen.map(({ path }) => path);
+    expect(paths.filter((path) => /embed|chat/.test(path))).toEqual([]);
     await guarded.close();
     await page.close();
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { documentsOf } from '../../../src/bytes/index.js';
 import { textDocuments } from '../../../src/core/text-documents.js';
 import type { Availability, HealthReport } from '../../../src/gateway/channels/state.js';
 import { passedOverBy } from '../../../src/gateway/look/passed-over.js';
@@ -84,4 +85,33 @@ describe('a channel that is passed over because it is busy', () => {
     expect(message).toContain('60');
     expect(message).toContain('2026-01-02T03:04:05');
   });
+});
+
+it('a channel that is passed over for too many documents says how many it takes with images', async () => {
+  const one = offer(1);
+  const image = 'https://example.com/moon.png';
+  const documents = documentsOf(Array(3).fill({ image, source: { image } }));
+  const why = (asked: typeof documents) =>
+    passedOverBy(
+      {
+        store: { listAudit: () => Promise.reject(new Error('not asked')) },
+        healthOf: () => HEALTHY,
+      },
+      {
+        request: {
+          ...{ model: 'm', query: 'q', documents: asked, topN: 1 },
+          ...{ returnDocuments: false, options: {} },
+        },
+        policy: OPEN_POLICY,
+      },
+      { model: 'm', tag: undefined },
+      { channels: [], switches: new Map() } as never,
+      { ...one, room: { ...one.room, documents: 2, documentsWithImages: 1 } },
+      { kind: 'misfit', misfit: { limit: 'documents' } as never },
+    );
+
+  expect((await why(documents)).message).toContain('takes 1 documents at most');
+  expect((await why(textDocuments(['a', 'b', 'c']))).message).toContain(
+    'takes 2 documents at most',
+  );
 });
