@@ -412,6 +412,10 @@ channels:
       'log: { bogus: 1 }',
       'available: level, format, usage_entries, refused_entries, retention_days, audit_days, stats_days',
     ],
+    [
+      'oidc: { issuer: "http://id.example.com", client_id: a, client_secret: of-the-client }\nserver: { public_url: "https://a.example" }',
+      'oidc.issuer: must begin with https://',
+    ],
     ['models: { m: { fallbacks: [a, a] } }', 'models.m.fallbacks[1]: is in the list already'],
   ])('%s: one message, with what would be right', (text, message) => {
     expect(mistakes(text)).toEqual([expect.stringContaining(message)]);

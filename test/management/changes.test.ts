@@ -44,6 +44,8 @@ describe('changes', () => {
       { member: 'name', before: 'a', after: 'b' },
       { member: 'models', before: null, after: null, omitted: true },
     ]);
+    const half = { one: 'x'.repeat(9_000), other: 'y'.repeat(9_000) };
+    expect(changesOf(undefined, half)).toMatchObject([{ after: half.one }, { omitted: true }]);
     expect(keptDetail({ models: long, name: 'b' })).toEqual({ name: 'b', omitted: ['models'] });
   });
 });

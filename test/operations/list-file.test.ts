@@ -45,6 +45,20 @@ describe('a list as a file', () => {
     expect(limits).toEqual([500, 500, 500]);
   });
 
+  it('holds 10 000 entries', async () => {
+    const { read } = growing(10_000, 'a');
+
+    const file = await pageOrFile(
+      QUERY,
+      FILE,
+      (entry: Entry) => entry,
+      (slice) => read(slice, undefined),
+    );
+
+    const text = file instanceof FileReply ? file.text : '';
+    expect(text.split('\r\n')).toHaveLength(10_002);
+  });
+
   it('is refused as soon as it is too large, by entries or by their size', async () => {
     const many = growing(10_001, 'a');
     const large = growing(9_000, 'a'.repeat(32 * 1024));

@@ -148,6 +148,7 @@ describe('the usage log', () => {
     expect(await found('/api/log/request?kind=refused')).toEqual(['turned away']);
     expect(await found('/api/log/request?address=192.0.2.1')).toEqual(['turned away']);
     expect(await found('/api/log/request?outcome=failed')).toEqual(['third', 'turned away']);
+    expect(await found('/api/log/refused?outcome=failed')).toEqual(['turned away']);
     expect(await found('/api/log/request?tag=blue')).toEqual(['third', 'second', 'first']);
 
     const own = await ids('/api/log/self/request', user);
