@@ -15,6 +15,9 @@ const NO_AZURE_KEY =
   'credentials.api_key is missing, or credentials.client_secret with settings.tenant and settings.client_id';
 const NO_ENTRA = 'credentials.client_secret needs settings.tenant and settings.client_id';
 const NO_OWNER = 'exactly one of settings.project_id and settings.space_id must be set';
+const NO_WAY_ON =
+  'settings.upstream_provider or settings.config must say where Portkey hands requests on to';
+const NO_SCHEME = 'settings.auth_scheme must be one of ApiKey, Basic, Bearer';
 const NO_KEYS = 'credentials.access_key_id and credentials.secret_access_key must both be set';
 const NO_OVERLAP =
   'settings.stride must be less than settings.window_size, so that windows overlap';
@@ -35,6 +38,10 @@ it.each<Row>([
   ['openai-listwise', { apiKey: 'k' }, { windowSize: 1, stride: 1 }, [NO_OVERLAP]],
   ['volcengine', { accessKeyId: 'a' }, {}, [NO_KEYS]],
   ['vikingdb', { apiKey: 'k' }, {}, []],
+  ['portkey', {}, { config: 'pc-1' }, []],
+  ['portkey', {}, { upstreamProvider: 'cohere' }, []],
+  ['portkey', {}, {}, [NO_WAY_ON]],
+  ['elastic', { apiKey: 'k' }, { authScheme: 'Basically' }, [NO_SCHEME]],
   [
     'oci',
     { privateKey: 'not a key' },
