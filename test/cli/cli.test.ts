@@ -218,6 +218,7 @@ describe('the command line', () => {
         max_concurrency: 4,
       });
       expect(created.key).toMatch(/^sk-/);
+      expect((await run(['keys', 'create', '--budget', '5usd'])).code).toBe(0);
     });
 
     it('show their aliases, and lose them', async () => {

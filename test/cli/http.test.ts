@@ -452,6 +452,7 @@ describe('over HTTP', () => {
     });
     const { out: listed } = await run(['logs', 'all', '--limit', '1']);
     expect(listed).toContain(`1 of 2; go on with --before ${both[0]?.id ?? ''}.`);
+    expect((await run(['logs', 'all'])).out).not.toContain('go on');
     expect(await json('logs', 'refused', '--outcome', 'model_not_found')).toMatchObject({
       items: [{ token_name: 'logged', status: 404, user_id: someone.user.id, node: '' }],
     });
