@@ -217,7 +217,7 @@ async function serve(
   // The channel to the primary would keep a worker alive.
   cluster.worker?.disconnect();
   logger.flush();
-  // Nor must an exporter that still waits for its receiver, or tries again.
+  // An exporter that waits for its receiver, or tries again, must not either.
   setTimeout(() => process.exit(), 100).unref();
   return exitCode;
 }

@@ -1,5 +1,5 @@
 /**
- * Runs the browser tests, three files at a time: two wait for each other's processes too often to keep two cores busy.
+ * Runs the browser tests, three files at a time, since each waits for its browser and its gateway in turn.
  *
  *   node test/console/run.mjs [--again] [part of a file's name…]
  *
