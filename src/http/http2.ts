@@ -196,7 +196,7 @@ export class Http2Connections {
 
   /** HTTP/1 has one untaken reply for each connection at most, HTTP/2 as many as there may be requests. */
   #giveUpUntaken(stream: ServerHttp2Stream): void {
-    if (stream.destroyed || stream.closed || stream.writableFinished) return;
+    if (stream.destroyed || stream.writableFinished) return;
     const { takeWithinMs = TAKE_WITHIN_MS } = this.#timeouts;
     // Not the stream's own: Node leaves that running when its session is destroyed, and it keeps both, and their connection.
     const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), takeWithinMs).unref();

@@ -36,6 +36,17 @@ describe('what a node remembers of keys', () => {
     expect(store.asked).toBe(1);
   });
 
+  it('has room for many keys', async () => {
+    const { store, cache } = setUp();
+    const hashes = Array.from({ length: 1_000 }, (_, at) => at.toString(16).padStart(64, '0'));
+    for (const hash of hashes) store.known.set(hash, credential());
+
+    for (const hash of hashes) await cache.find(hash);
+    for (const hash of hashes) await cache.find(hash);
+
+    expect(store.asked).toBe(1_000);
+  });
+
   it('ends with the time of a key that another one has replaced', async () => {
     const { store, cache } = setUp();
     store.known.set(HASH, credential({ endsAtMs: 1_000 }));
