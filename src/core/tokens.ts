@@ -187,3 +187,7 @@ export function cutToTokens(text: string, most: number): string {
   }
   return text;
 }
+
+/** What a caller reads when not all of the text was ranked. */
+export const CUT_DOCUMENTS =
+  'Documents longer than the model can read were cut; the rest of their text was not ranked.';

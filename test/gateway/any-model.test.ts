@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CUT_DOCUMENTS } from '../../src/core/tokens.js';
 import { startStubs, type SeenCall, type Stubs } from '../stubs/server.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
@@ -97,6 +98,24 @@ describe('embeddings of a server that has the route without a version', () => {
 
     expect(new Set(server.seen.map(({ path }) => path))).toEqual(new Set(['/v1/embeddings']));
   });
+});
+
+describe('documents that the gateway cuts for the model', () => {
+  it.each(['openai-embeddings', 'chat-listwise', 'chat-pointwise'])(
+    'are reported to the caller of %s, and others are not',
+    async (id) => {
+      const { key } = await start([channel(id)]);
+      const ask = (document: string) =>
+        gateway.post(key, { model: 'any', query: 'moons', documents: [document, 'oil'] });
+
+      const long = await ask('moons '.repeat(12_000));
+      const short = await ask('moons');
+
+      expect([long.status, short.status]).toEqual([200, 200]);
+      expect(long.body).toHaveProperty('meta.warnings', [CUT_DOCUMENTS]);
+      expect(short.body).not.toHaveProperty('meta.warnings');
+    },
+  );
 });
 
 describe('vectors that are remembered', () => {

@@ -1,6 +1,7 @@
 import type { Documents } from '../../bytes/index.js';
 import { bestPassages, passageList } from '../../core/passages.js';
 import {
+  CUT_DOCUMENTS,
   cutToTokens,
   leastTokens,
   leastTokensOfJson,
@@ -15,9 +16,6 @@ import type { Attempt, AttemptOutcome, Job, Layer, Offer, Reads } from '../rank.
 const MARKS = 8;
 /** The share of what a model reads that a document gets at least, however long the query is. */
 const DOCUMENT_SHARE = 1 / 4;
-
-const CUT =
-  'Documents longer than the model can read were cut; the rest of their text was not ranked.';
 
 /**
  * Handles documents longer than the model reads: they are cut if the provider would refuse them, ranked by the best of their
@@ -132,5 +130,6 @@ async function told(asked: Promise<AttemptOutcome>): Promise<AttemptOutcome> {
   const outcome = await asked;
   if (outcome.kind !== 'ranked') return outcome;
   const { ranking } = outcome;
-  return { kind: 'ranked', ranking: { ...ranking, warnings: [...ranking.warnings, CUT] } };
+  const warnings = [...new Set([...ranking.warnings, CUT_DOCUMENTS])];
+  return { kind: 'ranked', ranking: { ...ranking, warnings } };
 }

@@ -68,7 +68,13 @@ export function fitted(
   return text;
 }
 
-/** The same for a document, which is not read much beyond that limit. */
-export function fittedDocument(call: UpstreamCall, index: number, most: number): string {
-  return fitted(call.documents.text(index, unitsBeyond(most)), most, call);
+/** The same for a document, which is not read much beyond that limit, and whether it was cut. */
+export function fittedDocument(
+  call: UpstreamCall,
+  index: number,
+  most: number,
+): { readonly text: string; readonly isCut: boolean } {
+  const beginning = call.documents.text(index, unitsBeyond(most));
+  const text = fitted(beginning, most, call);
+  return { text, isCut: text.length < beginning.length };
 }

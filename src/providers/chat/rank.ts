@@ -1,4 +1,5 @@
 import type { RerankOptions } from '../../core/rerank.js';
+import { CUT_DOCUMENTS } from '../../core/tokens.js';
 import { JsonShapeError, type Json } from '../../core/json.js';
 import type { JsonBody } from '../../bytes/index.js';
 import {
@@ -166,8 +167,11 @@ function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools
   const { count } = call.documents;
   const room = Math.floor((windowTokens * PASSAGES_SHARE) / Math.min(windowSize, count));
   const texts: string[] = [];
+  let isAnyCut = false;
   for (let index = 0; index < count; index += 1) {
-    texts.push(fittedDocument(call, index, room));
+    const { text, isCut } = fittedDocument(call, index, room);
+    texts.push(text);
+    isAnyCut ||= isCut;
     if (index % DOCUMENTS_PER_TURN === DOCUMENTS_PER_TURN - 1) yield [];
   }
   const order = texts.map((_, index) => index);
@@ -211,6 +215,7 @@ function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools
     rows: order.map((index) => ({ index, score: undefined })),
     orderOnly: true,
     usage: sumUsage(tokens),
+    ...(isAnyCut && { warning: CUT_DOCUMENTS }),
   };
 }
 
@@ -222,10 +227,12 @@ interface Scored {
 function* rankEach(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): Rounds {
   const { windowTokens } = windowsOf(call.settings);
   const asked = fittedCall(call, windowTokens);
+  const cut = new Set<number>();
   const questionOf = (index: number): Question<Scored> => {
-    const passage = fittedDocument(call, index, windowTokens * PASSAGES_SHARE);
+    const { text, isCut } = fittedDocument(call, index, windowTokens * PASSAGES_SHARE);
+    if (isCut) cut.add(index);
     const question: ChatQuestion = {
-      ...promptOf(prompts, asked, [passage]),
+      ...promptOf(prompts, asked, [text]),
       maxTokens: 1,
       schema: undefined,
       likely: true,
@@ -247,5 +254,6 @@ function* rankEach(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): 
   return {
     rows: answers.map(({ score }, index) => ({ index, score })),
     usage: sumUsage(answers.map(({ tokens }) => tokens)),
+    ...(cut.size > 0 && { warning: CUT_DOCUMENTS }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../../core/json.js';
 import type { JsonBody } from '../../bytes/index.js';
 import { snakeCase } from '../../core/records.js';
+import { CUT_DOCUMENTS } from '../../core/tokens.js';
 import {
   defineComposedProvider,
   type ComposedProvider,
@@ -147,6 +148,7 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   return {
     rows: Array.from(texts.numbers, (text, index) => ({ index, score: scores[text] ?? 0 })),
     usage: sumUsage(answers.map(({ tokens }) => tokens)),
+    ...(texts.isAnyCut && { warning: CUT_DOCUMENTS }),
   };
 }
 

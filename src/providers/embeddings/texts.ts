@@ -117,6 +117,11 @@ export class DistinctTexts {
     }
   }
 
+  /** Whether not all of a document is sent. */
+  get isAnyCut(): boolean {
+    return this.#cut.size > 0;
+  }
+
   /** A text as it is sent. */
   text(number: number): EmbeddedText {
     const index = this.#firsts[number] ?? 0;
