@@ -20,7 +20,10 @@ export function unknownName(name: string, known: readonly string[], what: string
   const near = closest(name, known);
   if (near !== undefined) return `is not ${what}; did you mean ${near}?`;
   const within = known.filter((each) => name.length >= MIN_PART && each.includes(name));
-  if (within.length > 0) return `is not ${what}; did you mean one of ${within.join(', ')}?`;
+  if (within.length > 0) {
+    const oneOf = within.length > 1 ? 'one of ' : '';
+    return `is not ${what}; did you mean ${oneOf}${within.join(', ')}?`;
+  }
   return known.length === 0 ? `is not ${what}` : `is not ${what}; available: ${known.join(', ')}`;
 }
 
