@@ -108,7 +108,21 @@ export function endOf(key: string): Pick<OutgoingEvent, 'type' | 'summary' | 'da
     disabled: `Channel ${name} is back in service`,
   };
   const type = ENDS[rule] ?? `${rule}.ended`;
-  return { type, summary: summaries[rule] ?? key, data: { id, name } };
+  return { type, summary: summaries[rule] ?? key, data: subjectOf(rule, id, name) };
+}
+
+/** What a condition was about, in the members of the event that began it. */
+function subjectOf(rule: string, id: string, name: string): OutgoingEvent['data'] {
+  if (rule in ENDS) {
+    const unknown = { reason: null, message: null, since: null, until: null };
+    return { channel: { id: Number(id), name }, ...unknown };
+  }
+  if (rule === 'budget' || rule === 'quota') {
+    const [of, number] = id.split('-');
+    return { of, id: Number(number), name };
+  }
+  if (id === '') return name === '' ? {} : { name };
+  return { id: rule === 'key' ? Number(id) : id, name };
 }
 
 const ENDS: Readonly<Record<string, string>> = {

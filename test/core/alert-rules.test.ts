@@ -69,8 +69,14 @@ it('the end of a condition names what it was about, whatever is in the name', ()
 
   expect(endOf(budget?.key ?? '')).toMatchObject({
     ...{ type: 'quota.ended', summary: 'The key "a:b" has quota again' },
-    data: { id: 'key-3', name: 'a:b' },
+    data: { of: 'key', id: 3, name: 'a:b' },
   });
-  expect(endOf(silentAlarm('one').key).type).toBe('node.ended');
-  expect(endOf('circuit:1:x').type).toBe('channel.circuit_closed');
+  expect(endOf(silentAlarm('one').key)).toMatchObject({
+    type: 'node.ended',
+    data: { name: 'one' },
+  });
+  expect(endOf('key:7:k').data).toEqual({ id: 7, name: 'k' });
+  expect(endOf('circuit:1:x')).toMatchObject({
+    ...{ type: 'channel.circuit_closed', data: { channel: { id: 1, name: 'x' }, reason: null } },
+  });
 });
