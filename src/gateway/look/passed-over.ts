@@ -3,6 +3,7 @@ import type { LimitName } from '../../core/channel-members.js';
 import { dollars } from '../../core/quota.js';
 import type { Room } from '../../core/eligibility.js';
 import type { ExplainedChannel, PassedOver } from '../../core/explanation.js';
+import { outageText } from '../../core/outage.js';
 import type { RerankRequest } from '../../core/rerank.js';
 import type { TokenPolicy } from '../../core/token.js';
 import type { ChannelSnapshot, Store } from '../../store/store.js';
@@ -85,17 +86,22 @@ async function switchedOff(
     const message = `Its tag "${tag}" was switched off${who}${when}${told(reason)}`;
     return passed(channel, because, message, { by: changedBy, since: changedTime });
   }
+  const { outage } = channel;
+  if (outage !== undefined) {
+    const message = `It was disabled automatically at ${at(outage.sinceMs)}: ${outageText(outage)}`;
+    const since = Math.floor(outage.sinceMs / 1000);
+    return passed(channel, 'auto_disabled', message, { by: 'gateway', since });
+  }
   const { items } = await store.listAudit({
     target: `channel:${channel.id}`,
     offset: 0,
     limit: AUDIT_ENTRIES,
   });
   const change = items.find(({ detail }) => detail.status === channel.status);
-  const how = because === 'auto_disabled' ? 'disabled automatically' : 'disabled';
-  if (change === undefined) return passed(channel, because, `It is ${how}.`);
+  if (change === undefined) return passed(channel, because, 'It is disabled.');
   const since = Math.floor(change.atMs / 1000);
   const reason = typeof change.detail.reason === 'string' ? change.detail.reason : undefined;
-  const message = `It was ${how} by ${change.actor} at ${at(change.atMs)}${told(reason)}`;
+  const message = `It was disabled by ${change.actor} at ${at(change.atMs)}${told(reason)}`;
   return passed(channel, because, message, { by: change.actor, since });
 }
 
@@ -138,8 +144,9 @@ function misfitting(
   return passed(channel, 'too_long', message);
 }
 
-function bound(what: string, most: number | undefined, got: number): string | undefined {
-  return most === undefined ? undefined : `${what} of ${most} characters at most (here ${got})`;
+/** A limit in characters, if it is exceeded; what is too long otherwise is so in tokens or bytes. */
+function bound(what: string, most = Infinity, got: number): string | undefined {
+  return got > most ? `${what} of ${most} characters at most (here ${got})` : undefined;
 }
 
 /** Where this gateway has fewer attempts under way than the channel may have, others have the rest. */
