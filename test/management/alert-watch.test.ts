@@ -18,6 +18,7 @@ import {
   admitRequest,
   createToken,
   createUser,
+  newChannel,
   settlement,
   T0,
   unique,
@@ -236,8 +237,8 @@ const STORIES: readonly (readonly [
   [
     'a circuit that is open, until the gateway whose it is has gone',
     async ({ store, pass, now }) => {
-      const circuit = { id: 1, name: 'sick', state: 'open', untilMs: 0, why: 'timeout' } as const;
-      const open = async (): Promise<void> => {
+      const tell = (state: 'open' | 'half_open' | 'cooling') => async (): Promise<void> => {
+        const circuit = { id: 1, name: 'sick', state, untilMs: 0, why: 'timeout' } as const;
         await report(store, 'a', 0, now(), 5 * 60_000);
         const about = { nodeId: 'a', name: 'gateway-a', release: '1', pid: 1, startedMs: START };
         const load = { inFlight: 0, maxInFlight: 1, pendingSettlements: 0, faults: 0 };
@@ -246,8 +247,25 @@ const STORIES: readonly (readonly [
       };
       await Promise.resolve();
       return [
-        [open, []],
+        [tell('open'), []],
+        [tell('half_open'), []],
+        [tell('cooling'), ['channel.circuit_closed']],
+        [tell('open'), []],
         [() => pass(10 * 60_000), ['node.silent silent', 'channel.circuit_closed']],
+      ];
+    },
+  ],
+  [
+    'a channel that was taken out of service, until it is back',
+    async ({ store, now }) => {
+      const outage = { reason: 'no_credit', message: '', sinceMs: START } as const;
+      const made = await store.createChannel(newChannel({ status: 3, outage }));
+      if (made.kind !== 'updated') throw new Error('no channel');
+      const { id, name } = made.channel;
+      const key = `disabled:${id}:${name}`;
+      return [
+        [() => store.addDeliveries([], now(), 1, { key, value: 'no_credit' }), []],
+        [() => store.updateChannel(id, { status: 1, outage: undefined }), ['channel.returned']],
       ];
     },
   ],

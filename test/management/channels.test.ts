@@ -10,6 +10,7 @@ import {
   switchChannels,
   updateChannel,
 } from '../../src/management/channels.js';
+import { listUpstreamModels as listModels } from '../../src/management/channel-trials.js';
 import { getChannel, listChannels } from '../../src/management/channel-views.js';
 import type { ChannelDraft, ChannelEdit } from '../../src/management/channel-edits.js';
 import type { DeclaredChannel, Store } from '../../src/store/store.js';
@@ -554,6 +555,12 @@ describe('channels', () => {
     await expect(
       updateChannel(deps, id, { baseUrl: 'https://eu.example.com' }, OPERATOR),
     ).rejects.toMatchObject({ param: 'credentials' });
+    const locked = { code: 'conflict', message: expect.stringContaining('primary') as unknown };
+    await expect(
+      updateChannel(deps, id, { settings: { maxTokensPerDoc: 9 } }, OPERATOR),
+    ).rejects.toMatchObject(locked);
+    const listUpstreamModels = () => Promise.resolve([]);
+    await expect(listModels({ ...deps, listUpstreamModels }, id)).rejects.toMatchObject(locked);
     await updateChannel(deps, id, { priority: 2 }, OPERATOR);
     const mended = await updateChannel(
       deps,

@@ -77,6 +77,42 @@ describe('usageSeries', () => {
     expect(new Set(series.map(({ key }) => key))).toEqual(new Set(keys));
   });
 
+  it('adds up the least busy beyond twelve', async () => {
+    const { deps } = watched();
+    for (const channelId of Array.from({ length: 14 }, (_, at) => at + 1)) {
+      for (let times = channelId > 2 ? 2 : 1; times > 0; times -= 1) await happen(0, channelId);
+    }
+
+    const { series } = await usageSeries(deps, { ...SPAN, group: 'channel' });
+
+    expect(series.map(({ total }) => total.requests)).toEqual([...series.keys()].map(() => 2));
+    expect(series.at(-1)?.key).toBe('others');
+    expect(
+      series
+        .at(-1)
+        ?.points.map(({ requests }) => requests)
+        .at(-1),
+    ).toBe(2);
+    expect(series).toHaveLength(13);
+  });
+
+  it('asks again after a failure', async () => {
+    await happen(1, 1);
+    let isAway = true;
+    const store = new Proxy(management.store, {
+      get: (target, name) =>
+        isAway && name === 'readStats'
+          ? () => Promise.reject(new Error('away'))
+          : (Reflect.get(target, name) as unknown),
+    });
+    const deps = { store, now: management.deps.now, statsDays: 400 };
+
+    await expect(requests(deps)).rejects.toThrow('away');
+    isAway = false;
+
+    expect(await requests(deps)).toEqual({ 1: 1 });
+  });
+
   it('reads minutes that are long over once a minute, and the last ones each time', async () => {
     const { deps, asked } = watched();
     await happen(30, 1);

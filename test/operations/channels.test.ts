@@ -343,16 +343,29 @@ describe('finding channels', () => {
     await create({ name: 'light', weight: 1, models: 'shared', tag: 'eu' });
     await create({ name: 'heavy', weight: 3, models: { shared: 'v3' }, tag: 'eu' });
     await create({ name: 'first', priority: 10, models: 'shared', status: 2, tag: 'eu' });
-    const names = async (query: string) =>
-      (await call<ListWire>('GET', `/api/channel/search?tag=eu&${query}`)).body.data.items.map(
+    await create({ name: 'other', provider: 'voyage', models: 'shared', tag: 'Far East' });
+    const found = async (query: string) =>
+      (await call<ListWire>('GET', `/api/channel/search?${query}`)).body.data.items.map(
         ({ name }) => name,
       );
+    const names = (query: string) => found(`tag=eu&${query}`);
 
-    expect(await names('sort=tried')).toEqual(['first', 'heavy', 'light']);
-    expect(await names('sort=name')).toEqual(['first', 'heavy', 'light']);
-    expect(await names('sort=-name')).toEqual(['light', 'heavy', 'first']);
-    expect(await names('sort=-weight')).toEqual(await names('sort=-weight&origin=store'));
-    expect((await names('sort=-weight'))[0]).toBe('heavy');
+    for (const [sort, sorted] of Object.entries({
+      tried: 'first heavy light other',
+      name: 'first heavy light other',
+      '-name': 'other light heavy first',
+      provider: 'light heavy first other',
+      tag: 'light heavy first other',
+      '-priority': 'first other heavy light',
+      '-weight': 'heavy other first light',
+      status: 'light heavy other first',
+    })) {
+      expect([sort, (await found(`keyword=shared&sort=${sort}`)).join(' ')]).toEqual([
+        sort,
+        sorted,
+      ]);
+    }
+    expect(await names('origin=store')).toEqual(await names(''));
     expect(await names('origin=config')).toEqual([]);
     expect(await names('')).toEqual(['light', 'heavy', 'first']);
     expect(await names('because=disabled')).toEqual(['first']);
@@ -364,6 +377,7 @@ describe('finding channels', () => {
       { name: 'first', priority: 10, because: 'disabled' },
       { name: 'heavy', weight: 3, upstream_model: 'v3', provider: 'cohere', because: null },
       { name: 'light', weight: 1, upstream_model: 'shared' },
+      { name: 'other', tag: 'Far East' },
     ]);
   });
 

@@ -19,6 +19,8 @@ interface Row extends Sums {
   readonly token_name: string | null;
   readonly model: string | null;
   readonly channel: string | null;
+  readonly tag: string | null;
+  readonly provider: string | null;
 }
 
 interface Breakdown {
@@ -145,6 +147,17 @@ describe('spending', () => {
     expect(byUser.complete_from).toBeLessThanOrEqual(startedS);
     expect((await series()).complete_from).toBe(byUser.complete_from);
     expect((await breakdown('&by=hour')).total).toEqual(byUser.total);
+    const requestsBy = async (group: 'tag' | 'provider') =>
+      (await breakdown(`&by=${group}`)).rows.map((row) => [row[group], row.requests]);
+    expect(await requestsBy('tag')).toEqual([
+      ['house', 10],
+      [null, 1],
+    ]);
+    expect(await requestsBy('provider')).toEqual([
+      ['local', 10],
+      ['cohere', 1],
+    ]);
+    expect((await get(admin, `/api/stats/breakdown?${SPAN}&by=label`)).body.param).toBe('label');
   });
 
   it('is given to somebody of their own alone', async () => {
@@ -267,6 +280,21 @@ describe('series', () => {
     expect(byName.get('inside')).toMatchObject({ requests: 10, failed: 0, documents: 30 });
     expect(byName.get('away')?.failed).toBeGreaterThan(0);
     expect(byName.get('inside')?.quota).toBe(total.quota);
+  });
+
+  it.each([
+    // The channel that is away was tried three times.
+    ['tag', { house: 10, '': 3 }],
+    ['provider', { local: 10, cohere: 3 }],
+    ['model', { one: 6, two: 4, gone: 1, '': 2 }],
+    ['user', 'accounts'],
+  ])('are of each %s', async (group, expected) => {
+    const { series: parts } = await series(`&group=${group}`);
+    const accounts = { [user.user.username]: 9, [other.user.username]: 2 };
+
+    expect(Object.fromEntries(parts.map(({ name, total }) => [name, total.requests]))).toEqual(
+      expected === 'accounts' ? accounts : expected,
+    );
   });
 
   it('of named channels are those of these channels alone, each by itself', async () => {

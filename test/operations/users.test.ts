@@ -351,6 +351,35 @@ describe('what admins do', () => {
     expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([status]));
   });
 
+  it('moves quota up and down, and never below zero', async () => {
+    const [admin, { user }] = [await ofRole(10), await createAccount(gateway.store, { quota: 7 })];
+    const manage = async (body: object) => {
+      const reply = await call('POST', '/api/user/manage', {
+        cookie: admin.cookie,
+        body: { id: user.id, action: 'add_quota', ...body },
+      });
+      return [reply.status, reply.body.param ?? reply.body.data.quota];
+    };
+
+    expect(await manage({ value: 3 })).toEqual([200, 10]);
+    expect(await manage({ mode: 'subtract', value: 6 })).toEqual([200, 4]);
+    expect(await manage({ mode: 'subtract', value: 5 })).toEqual([409, 'add_quota']);
+    expect((await gateway.store.getUser(user.id, Date.now()))?.quota).toBe(4);
+  });
+
+  it('switches an account off and on with its other members, and deletes it', async () => {
+    const [{ cookie }, { user }] = [await ofRole(10), await ofRole(1)];
+    const put = async (body: object) =>
+      (await call('PUT', '/api/user', { cookie, body: { id: user.id, ...body } })).body.data.status;
+
+    expect([await put({ status: 2 }), await put({ display_name: 'R' })]).toEqual([2, 2]);
+    expect(await put({ status: 1 })).toBe(1);
+    const body = { id: user.id, action: 'delete' };
+    const deleted = await call('POST', '/api/user/manage', { cookie, body });
+    expect([deleted.status, deleted.body.data]).toEqual([200, null]);
+    expect(await gateway.store.getUser(user.id, Date.now())).toBeUndefined();
+  });
+
   it('moves no quota by an amount that was not named', async () => {
     const [admin, user] = [await ofRole(10), await createAccount(gateway.store, { quota: 7 })];
     const manage = (mode: string) =>
