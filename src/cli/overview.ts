@@ -65,7 +65,9 @@ async function examine(session: Session, command: Command): Promise<void> {
     lookAt(session, HOUR_MS),
     listPart(client, 'searchChannels', {}, { offset: 0, limit: Number.MAX_SAFE_INTEGER }),
   ]);
-  const known = new Set(seen.things.map(({ name }) => name));
+  const known = new Set(
+    seen.things.filter(({ kind }) => kind.startsWith('channel_')).map(({ name }) => name),
+  );
   const off = channels
     .filter(({ name, effective: { because } }) => BROKEN.has(because) && !known.has(name))
     .map(({ name, effective: state }) => ({

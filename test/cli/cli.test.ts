@@ -8,9 +8,11 @@ import { runCli } from '../../src/cli/program.js';
 import type { CliIo } from '../../src/cli/session.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { count, newTally } from '../../src/core/tally.js';
+import { disableChannel } from '../../src/management/outages.js';
 import { hashSecret } from '../../src/management/secrets.js';
 import { openStore } from '../../src/assembly/open-store.js';
 import type { Store } from '../../src/store/store.js';
+import { about } from '../store/contract/nodes.js';
 import { report } from '../support/nodes.js';
 
 const NOW = 1_800_000_000_000;
@@ -123,6 +125,36 @@ describe('the command line', () => {
       ],
     });
     expect(mistaken).toMatchObject({ code: 78, error: expect.stringContaining('max_attempts') });
+  });
+
+  it('examines each channel that is off by itself once, and those called like a tag too', async () => {
+    const create = ['channels', 'create', '--name', 'eu', '--tag', 'eu', '--api-key', 'env:KEY'];
+    await run([...create, ...HOSTED]);
+    const [eu] = (await store.loadChannels()).channels;
+    if (eu === undefined) throw new Error('it is there');
+    const outage = { reason: 'no_credit', message: '', sinceMs: NOW } as const;
+    await disableChannel({ store, now: Date.now }, eu, outage);
+    const found = async (): Promise<unknown> => {
+      const { out } = await run(['doctor', '--json'], { now: Date.now });
+      const { attention } = JSON.parse(out) as { attention: Record<string, unknown>[] };
+      return attention.filter(({ name }) => name === 'eu').map(({ kind, text }) => [kind, text]);
+    };
+    const off = 'eu is off: disabled automatically, its account is out of credit';
+    expect(await found()).toEqual([['channel_off', off]]);
+
+    await run(['tags', 'disable', 'eu'], { now: Date.now });
+    expect(await found()).toEqual([
+      ['tag_off', 'the tag eu is switched off'],
+      ['channel_off', off],
+    ]);
+
+    const unusable = { id: eu.id, name: 'eu', untilMs: 0, why: 'no key' };
+    await report(store, 'a node', await store.channelsVersion(), Date.now(), 60_000);
+    await store.describeNode(about('a node', { channels: [unusable] }), 60_000);
+    expect(await found()).toEqual([
+      ['tag_off', 'the tag eu is switched off'],
+      ['channel_unusable', 'eu cannot be used: no key'],
+    ]);
   });
 
   describe('keys', () => {

@@ -3,7 +3,8 @@ import type { NodeAbout } from '../../../src/store/store.js';
 import { report } from '../../support/nodes.js';
 import { freshStore, T0, type OpenHarness } from './harness.js';
 
-function about(nodeId: string, given: Partial<NodeAbout> = {}): NodeAbout {
+/** What a gateway may report about itself. */
+export function about(nodeId: string, given: Partial<NodeAbout> = {}): NodeAbout {
   return {
     nodeId,
     name: `node ${nodeId}`,
