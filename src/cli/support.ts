@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { unescape } from 'node:querystring';
 import { parse } from 'yaml';
 import type { Command } from 'commander';
 import { ConfigError } from '../config/mistakes.js';
@@ -132,7 +133,7 @@ function secretsIn(value: unknown): string[] {
   if (value instanceof Secret) {
     const text = value.reveal();
     const { password = '', search = '' } = URL.canParse(text) ? new URL(text) : {};
-    return [text, password, decodeURIComponent(password), search.slice(1), ...text.split(',')];
+    return [text, password, unescape(password), search.slice(1), ...text.split(',')];
   }
   if (Array.isArray(value)) return value.flatMap(secretsIn);
   return isRecord(value) ? Object.values(value).flatMap(secretsIn) : [];

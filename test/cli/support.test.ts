@@ -114,7 +114,8 @@ it('has settings, channels, nodes, failures and metrics, and no secret of them',
 
 it('says of each part that cannot be had why not, and overwrites no file', async () => {
   const file = join(folder, 'broken.json');
-  writeFileSync(config, JSON.stringify({ ...settings, metrics: { token: 'another one' } }));
+  const mail = { smtp_url: 'smtp://user:100%25%@mail.example.com' };
+  writeFileSync(config, JSON.stringify({ ...settings, mail, metrics: { token: 'another one' } }));
 
   await bundle('--out', file);
 
