@@ -410,7 +410,8 @@ describe('over HTTP', () => {
   it('people see their own requests, admins everybody’s and the audit log', async () => {
     const someone = await createAccount(gateway.store, { quota: 1_000_000 });
     await logIn(someone);
-    const { key, id } = await json('keys', 'create', '--name', 'logged', '--unlimited');
+    const create = ['keys', 'create', '--name', 'logged', '--unlimited', '--expires', '1d'];
+    const { key, id } = await json(...create);
     await gateway.post(String(key), { model: 'local', query: 'q', documents: ['d'] });
 
     await eventually('it is in the log', async () => (await json('logs', 'list')).total === 1);
