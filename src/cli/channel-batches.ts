@@ -34,9 +34,15 @@ export async function retag(
   const write = await client.call('retagChannels', {
     body: { ids: idsOf(channels), tag: tag === 'none' ? null : tag },
   });
-  const now = tag === 'none' ? 'no tag' : `the tag "${tag}"`;
   const what = write.ids.length === 1 ? 'has' : 'have';
-  show(write, `${counted(write.ids.length, 'channel')} ${what} ${now} now. ${inForceText(write)}`);
+  show(
+    write,
+    `${counted(write.ids.length, 'channel')} ${what} ${tagText(tag)} now. ${inForceText(write)}`,
+  );
+}
+
+export function tagText(tag: string): string {
+  return tag === 'none' ? 'no tag' : `the tag "${tag}"`;
 }
 
 function idsOf(channels: readonly ChannelWire[]): number[] {

@@ -16,7 +16,7 @@ import { agreeToDark, darkText, showDryRun, withDryRun } from './consequences.js
 import { channelFile } from './channel-file.js';
 import { addChannelList } from './channel-list.js';
 import { listChannels, resolveChannel, resolveChannels } from './named.js';
-import { retag, switchAll } from './channel-batches.js';
+import { retag, switchAll, tagText } from './channel-batches.js';
 import { describe, describeTest, effective, STATUS } from './channel-text.js';
 import { RefusedError, UsageError } from './errors.js';
 import { asList, type Columns } from './listing.js';
@@ -69,7 +69,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
       onGateway(io, async (session, command) => {
         const found = await resolveChannels(session, command.args);
         const { tag } = command.opts<{ tag: string }>();
-        if (!showDryRun(session, command, `given the tag "${tag}"`, found)) {
+        if (!showDryRun(session, command, `given ${tagText(tag)}`, found)) {
           await retag(session, found, command);
         }
       }),

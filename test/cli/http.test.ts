@@ -512,6 +512,9 @@ it('changes several channels in one write', async () => {
   expect(off).toMatchObject({ count: 2, in_force: 'confirmed' });
   const again = await run(['channels', 'disable', 'bulk-1', 'bulk-2']);
   expect(again.out).toContain('0 channels are disabled now (2 already were).');
+  const on = await run(['channels', 'enable', 'bulk-1', 'bulk-2']);
+  expect(on.out).toContain('2 channels are enabled now. In force on 1 of 1 gateway');
+  await json('channels', 'disable', 'bulk-1', 'bulk-2');
   expect((await json('channels', 'enable', 'bulk-2')).name).toBe('bulk-2');
   expect((await run(['channels', 'enable', 'bulk-1', 'no-such'])).code).toBe(1);
   expect(await json('channels', 'show', 'bulk-1')).toMatchObject({ status: 2 });
@@ -519,7 +522,9 @@ it('changes several channels in one write', async () => {
   const { out } = await run(['channels', 'retag', 'bulk-1', 'bulk-2', '--tag', 'bulk']);
   expect(out).toContain('2 channels have the tag "bulk" now.');
   expect((await json('channels', 'list', '--tag', 'bulk')).total).toBe(2);
-  expect(await json('channels', 'retag', 'bulk-1', '--tag', 'none')).toMatchObject({ count: 1 });
+  const plain = ['channels', 'retag', 'bulk-1', '--tag', 'none'];
+  expect((await run([...plain, '-n'])).out).toContain('1 channel would be given no tag:');
+  expect((await run(plain)).out).toContain('1 channel has no tag now.');
   expect(await json('channels', 'show', 'bulk-1')).toMatchObject({ tag: null });
   for (const name of ['bulk-1', 'bulk-2']) await json('channels', 'delete', name, '--yes');
 });
