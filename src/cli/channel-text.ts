@@ -22,13 +22,14 @@ export function describe(channel: ChannelWire): string {
   );
   const credentials =
     channel.origin === 'config' ? 'in the configuration' : names(channel.credential_names, 'none');
+  const keys = channel.key_count ?? 0;
   return facts([
     ['id', String(channel.id)],
     ['name', channel.name],
     ['provider', channel.provider],
     ['base URL', channel.base_url ?? "the provider's"],
     ['credentials', credentials],
-    ...((channel.key_count ?? 0) > 1 ? [keyFact(channel.key_count)] : []),
+    ...(keys > 1 ? [['API keys', `${keys}, which take turns`] as const] : []),
     ['settings', names(settings, 'none')],
     ['models', modelsText(channel)],
     ['tag', channel.tag ?? 'none'],
@@ -38,10 +39,6 @@ export function describe(channel: ChannelWire): string {
     ...pauseFacts(channel.effective),
     ['origin', channel.origin],
   ]);
-}
-
-function keyFact(count: number | null): [string, string] {
-  return ['API keys', `${count ?? 0}, which take turns`];
 }
 
 /** Whether it takes traffic, and how many gateways leave it alone for now. */
