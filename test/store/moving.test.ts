@@ -8,9 +8,10 @@ import { exportLines, importLines, isHalfImported } from '../../src/assembly/mov
 import { MOVED_TABLES, type MovedRow } from '../../src/store/moving.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
-import type { Store } from '../../src/store/store.js';
+import type { Credential, Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
 import { usageEntry } from '../support/events.js';
+import { OPEN_POLICY } from '../support/policy.js';
 import {
   PATIENT,
   startRedis,
@@ -23,6 +24,7 @@ import {
   createToken,
   createUser,
   newChannel,
+  settlement,
   sha256,
   T0,
   unique,
@@ -177,26 +179,28 @@ async function everything(store: Store): Promise<Record<string, readonly unknown
 
 const nobody = (): void => undefined;
 
-async function exported(
-  store: Store,
-  passphrase: Secret | undefined = PASSPHRASE,
-): Promise<string[]> {
+async function exported(store: Store, passphrase: Secret | null = PASSPHRASE): Promise<string[]> {
   const lines: string[] = [];
-  const given = { passphrase, release: '0.0.0', nowMs: T0, onMoved: nobody };
+  const given = {
+    passphrase: passphrase ?? undefined,
+    release: '0.0.0',
+    nowMs: T0,
+    onMoved: nobody,
+  };
   for await (const text of exportLines(store, given)) lines.push(...text.split('\n').slice(0, -1));
   return lines;
 }
 
-function imported(
-  store: Store,
-  lines: readonly string[],
-  passphrase: Secret | undefined = PASSPHRASE,
-) {
+function imported(store: Store, lines: readonly string[], passphrase: Secret | null = PASSPHRASE) {
   // oxlint-disable-next-line typescript/require-await -- an iterable that is asynchronous
   const all = (async function* () {
     yield* lines;
   })();
-  const given = { passphrase: () => Promise.resolve(passphrase), nowMs: T0, onMoved: nobody };
+  const given = {
+    passphrase: () => Promise.resolve(passphrase ?? undefined),
+    nowMs: T0,
+    onMoved: nobody,
+  };
   return importLines(store, all, given);
 }
 
@@ -253,6 +257,33 @@ describe.each([
     expect(await to.usageStats({ userId })).toMatchObject({ requests: 3 });
   });
 
+  it('gives back what requests under way hold: of keys, accounts and budgets', async () => {
+    const [from, to] = [await open(), await sqlite()];
+    const budget = { budget: 500, budgetPeriod: 'day' } as const;
+    const userId = await createUser(from, { ...budget, quota: 1_000 });
+    const policy = { ...OPEN_POLICY, ...budget };
+    const limited = await createToken(from, { userId, policy, remainQuota: 900 });
+    const unlimited = await createToken(from, { userId, policy, unlimitedQuota: true });
+    const spent = admitRequest(limited, { amount: 7 });
+    for (const [credential, amount] of [
+      [limited, 100],
+      [unlimited, 30],
+    ] as const) {
+      await from.admit(admitRequest(credential, { amount }));
+    }
+    await from.admit(spent);
+    await from.settle(settlement(spent, { cost: 5 }));
+
+    await imported(to, await exported(from));
+
+    const found = async ({ keyHash }: Credential) => (await to.findToken(keyHash))?.token;
+    expect(await to.getUser(userId, T0)).toMatchObject({ quota: 995, budgetUse: { spent: 5 } });
+    expect(await found(limited)).toMatchObject({ remainQuota: 895, budgetUse: { spent: 5 } });
+    expect(await found(unlimited)).toMatchObject({
+      ...{ remainQuota: unlimited.token.remainQuota, budgetUse: { spent: 0 } },
+    });
+  });
+
   it('goes on after an interruption, and does nothing twice', async () => {
     const [from, to] = [await sqlite(), await open()];
     await furnish(from);
@@ -279,19 +310,49 @@ describe.each([
     await expect(imported(to, lines, new Secret('wrong'))).rejects.toThrow('The passphrase is not');
     await expect(imported(to, ['id,name'])).rejects.toThrow('is no JSON');
     await expect(imported(to, ['{"model_list":[]}'])).rejects.toThrow('says nothing of one');
+    await expect(imported(to, lines, null)).rejects.toThrow('give its passphrase');
+    expect(await isHalfImported(to)).toBe(false);
     await createUser(to);
 
     await expect(imported(to, lines)).rejects.toThrow('it has 1 accounts and 0 channels');
+  });
+
+  it('refuses an export of a newer release, a damaged one, and a part of another one', async () => {
+    const [from, to] = [await sqlite(), await open()];
+    await furnish(from);
+    const lines = await exported(from);
+    const [first = '', second = '', ...rest] = lines;
+    const newer = JSON.stringify({
+      ...(JSON.parse(first) as object),
+      version: 2,
+      release: '9.0.0',
+    });
+    const users = rest.findIndex((text) => text.startsWith('{"users"'));
+    const withMember = rest[users]?.replace('{"users":{', '{"users":{"shoe_size":43,') ?? '';
+
+    await expect(imported(to, [newer])).rejects.toThrow('newer release (9.0.0)');
+    for (const [damaged, why] of [
+      [[first, second.slice(0, -1)], 'Line 2 of the export is damaged'],
+      [[first, '{"planets":{"id":1}}', second], 'Line 2 of the export is of "planets"'],
+      [[first, withMember, ...rest], 'does not know the member shoe_size of users'],
+      [[first, ...rest], 'The export lacks lines of'],
+    ] as const) {
+      await expect(imported(await open(), damaged)).rejects.toThrow(why);
+    }
+    await expect(imported(to, lines.slice(0, 5))).rejects.toThrow('in the middle');
+    await expect(imported(to, await exported(from))).rejects.toThrow('a part of another export');
   });
 
   it('leaves credentials out without a passphrase', async () => {
     const [from, to] = [await sqlite(), await open()];
     await furnish(from);
 
-    const lines = await exported(from, undefined);
-    await imported(to, lines, undefined);
+    const lines = await exported(from, null);
+    await imported(to, lines, null);
 
-    expect(lines.join('\n')).not.toMatch(/upstream key|the mask key/);
-    expect((await to.loadChannels()).channels).toMatchObject([{ name: 'eu', credentials: {} }]);
+    expect(lines.join('\n')).not.toMatch(/upstream key|the mask key|sealed|"secrets":\{/);
+    const { channels } = await to.loadChannels();
+    expect(channels.map(({ name, credentials }) => [name, credentials])).toEqual([['eu', {}]]);
+    expect(await to.keepSecret('mask', 'a new one')).toBe('a new one');
   });
 });
