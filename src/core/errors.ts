@@ -105,35 +105,16 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Statuses that Express and its parsers give their errors, as our codes. */
-const CODE_OF_STATUS: Readonly<Record<number, GatewayError['code']>> = {
-  400: 'invalid_request',
-  404: 'not_found',
-  413: 'payload_too_large',
-  415: 'unsupported_media_type',
-};
-
 /** Whatever was thrown, as the error that the caller gets: an unexpected one becomes `internal_error` and says nothing. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
+  // From Express, for a parameter of the path.
   if (error instanceof URIError) {
     return new GatewayError('invalid_request', 'The path is not valid.', { cause: error });
-  }
-  const status = statusOf(error);
-  const code = status === undefined ? undefined : CODE_OF_STATUS[status];
-  if (code !== undefined) {
-    return new GatewayError(code, 'The request cannot be read.', { cause: error });
   }
   return new GatewayError(
     'internal_error',
     'The gateway failed. Quote the request id when you report it.',
-    {
-      cause: error,
-    },
+    { cause: error },
   );
-}
-
-function statusOf(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('status' in error)) return undefined;
-  return typeof error.status === 'number' ? error.status : undefined;
 }

@@ -104,4 +104,47 @@ describe('the app without its server', () => {
     expect(ranked.body).toHaveProperty('results.1.index', 1);
     expect(healthy.status).toBe(200);
   });
+
+  describe('at a fault of its own', () => {
+    const fault = Object.assign(new Error('a bug near sqlite_master'), { status: 400 });
+    const fails = () => Promise.reject(fault);
+    let store: TestGateway['store'];
+    beforeAll(() => {
+      store = { ...gateway.store };
+      Object.assign(gateway.store, { findToken: fails, findUser: fails, findSession: fails });
+    });
+    afterAll(() => {
+      Object.assign(gateway.store, store);
+    });
+
+    const about = `/api/channel/${'x'.repeat(100)}`;
+    it.each([
+      ['post', '/v1/rerank', { authorization: 'Bearer sk-not-seen-before' }, 'request failed'],
+      ['post', '/api/user/login', {}, 'POST /api/user/login failed'],
+      ['get', about, { cookie: 'rerank_session=a' }, `GET ${about.slice(0, 100)}… failed`],
+    ] as const)(
+      '%s %s gets 500 and the id to quote, and the log what happened',
+      async (method, path, header, line) => {
+        const id = `fault-${path.slice(0, 8).replaceAll('/', '-')}`;
+        const asked = request(gateway.app.http)
+          [method](path)
+          .set({ 'x-request-id': id, ...header });
+        const reply = await (method === 'post'
+          ? asked.send({ username: 'ada', password: 'some password' })
+          : asked);
+
+        expect(reply.status).toBe(500);
+        expect(reply.body).toMatchObject({
+          ...{ message: expect.stringContaining('Quote the request id'), request_id: id },
+        });
+        expect(reply.text).not.toContain('sqlite_master');
+        const entry = gateway.log.find((it) => it.includes('sqlite_master') && it.includes(id));
+        expect(JSON.parse(entry ?? '{}')).toMatchObject({
+          level: 'error',
+          requestId: id,
+          msg: line,
+        });
+      },
+    );
+  });
 });
