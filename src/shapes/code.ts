@@ -37,7 +37,7 @@ export const CODE = shape({
   redeemed_time: COUNT.description('0 while unused.'),
   used_user_id: COUNT.description('0 while unused.'),
   used_by: nullable(Joi.string()).description(
-    'The name of that account; null while unused, and once it is gone.',
+    'The name of that account, a neutral one once it is deleted; null while unused.',
   ),
   expired_time: COUNT.description('Unix seconds; 0: never.'),
   revision: REVISION,

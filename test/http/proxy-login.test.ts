@@ -28,7 +28,7 @@ beforeAll(async () => {
   const behind = { trusted_proxies: ['127.0.0.1'] };
   gateway = await startGateway({
     server: behind,
-    login: { ...LOGIN, accounts: { search: 'search-team', owners: 'root' } },
+    login: { ...LOGIN, accounts: { search: 'search-team', owners: 'root', lost: 'no-such-team' } },
   });
   await createAccount(gateway.store, { username: 'root', role: 100 });
   direct = await startGateway({ server: { trusted_proxies: ['192.0.2.1'] }, login: LOGIN });
@@ -190,6 +190,12 @@ describe('people who are refused', () => {
     expect([grouped.status, grouped.body.code]).toEqual([403, 'permission_denied']);
   });
 
+  it('belong to a group whose account does not exist', async () => {
+    const { status, body } = await self({ 'remote-user': 'ann', 'remote-groups': 'lost' });
+
+    expect([status, body.code]).toEqual([404, 'not_found']);
+  });
+
   it('have a disabled account, and begin no session', async () => {
     const { body } = await self({ 'remote-user': 'frank' });
     await gateway.store.updateUser(body.data.id, { enabled: false }, Date.now());
@@ -226,6 +232,18 @@ describe('settings', () => {
 
     expect(linked.body.data).toMatchObject({ id: user.id, role: 10 });
     expect(root.status).toBe(403);
+  });
+
+  it('let nobody in whose groups have no role', async () => {
+    const own = await startGateway({
+      server: { trusted_proxies: ['127.0.0.1'] },
+      login: { ...LOGIN, roles: { admins: 'admin' } },
+    });
+    const asked = (groups: string) => self({ 'remote-user': groups, 'remote-groups': groups }, own);
+    const [admin, guest] = [await asked('admins'), await asked('guests')];
+    await own.close();
+
+    expect([admin.status, guest.status, guest.body.code]).toEqual([200, 403, 'permission_denied']);
   });
 
   it('switch passwords off: no login, registration or reset', async () => {

@@ -12,6 +12,7 @@ import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { StatsAddition, Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
+import { newChannel } from '../store/contract/harness.js';
 import { freshManagement, NOW, OPERATOR } from '../support/management.js';
 import { PATIENT, startRedis } from '../support/redis-server.js';
 
@@ -158,6 +159,16 @@ describe.each(Object.entries(STORES))('an overview of %s', (_, open) => {
     });
     const rest = Array.from({ length: 9 }, (_unused, at) => 100 - at - 11);
     expect(channels.at(-1)?.total.requests).toBe(rest.reduce((sum, n) => sum + n, 0));
+  });
+
+  it('says why a channel takes no traffic', async () => {
+    const made = await store.createChannel(newChannel({ status: 2, models: {} }));
+    const id = made.kind === 'updated' ? made.channel.id : 0;
+    await add(...attempts(id, { timeout: 3 }));
+
+    const { channels } = await overview(watched().store);
+
+    expect(channels.find(({ key }) => key === String(id))).toMatchObject({ because: 'disabled' });
   });
 
   it('has every channel that fails so much that it needs a look', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listRequests, type LoggedRequest } from '../../src/management/requests.js';
+import { listRequests, newest, type LoggedRequest } from '../../src/management/requests.js';
 import type { LogStore, RefusedEntry, UsageEntry } from '../../src/store/store.js';
 import { usageEntry } from '../support/events.js';
 import { freshManagement, NOW } from '../support/management.js';
@@ -139,3 +139,19 @@ describe('both logs in one list', () => {
     await expect(reading).rejects.toMatchObject({ code: 'invalid_request', param: 'before' });
   });
 });
+
+it.each([
+  [1, 2, 'refused'],
+  [2, 1, 'admitted'],
+  [1, undefined, 'admitted'],
+  [undefined, 1, 'refused'],
+  [undefined, undefined, undefined],
+])(
+  'of an id that was admitted at %s and refused at %s, the newest is the one %s',
+  (at, refusedAt, kind) => {
+    const usage = at === undefined ? undefined : usageEntry({ atMs: at });
+    const refused = refusedAt === undefined ? undefined : refusedEntry({ atMs: refusedAt });
+
+    expect(newest({ usage, refused })?.kind).toBe(kind);
+  },
+);

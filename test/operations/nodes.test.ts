@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { liveBuilds } from '../../src/management/nodes.js';
+import { StoreUnavailableError } from '../../src/store/store.js';
 import { callApi, createAccount, type Account, type ApiReply } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
@@ -134,4 +136,14 @@ describe('nodes', () => {
     const named = (await nodes()).nodes.filter(({ name }) => name === 'node-c');
     expect(named.map(({ standing }) => standing)).toEqual(['current']);
   });
+});
+
+it('builds of the console are unknown while the store is away, and other faults are told', async () => {
+  const failing = (error: Error) => ({
+    store: { ...gateway.store, listNodes: () => Promise.reject(error) },
+    now: Date.now,
+  });
+
+  expect(await liveBuilds(failing(new StoreUnavailableError('away')))).toEqual([]);
+  await expect(liveBuilds(failing(new Error('a mistake')))).rejects.toThrow('a mistake');
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MAX_QUOTA } from '../../src/core/quota.js';
 import { callApi, createAccount, type Account, type ApiReply } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 
@@ -223,6 +224,32 @@ describe('redeeming a code', () => {
       [a, b].map(async ({ user: { id } }) => (await gateway.store.getUser(id, Date.now()))?.quota),
     );
     expect(balances.sort()).toEqual([0, 50]);
+  });
+
+  it('is refused where the balance cannot hold it, and the code stays good', async () => {
+    const rich = await createAccount(gateway.store, { quota: MAX_QUOTA });
+    const { code } = await createOne();
+
+    const refused = await redeem(code, rich);
+
+    expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
+    expect((await redeem(code)).status).toBe(200);
+  });
+
+  it('is in the audit log by the name of the code, and outlives the account under a neutral one', async () => {
+    const somebody = await createAccount(gateway.store);
+    const { id } = somebody.user;
+    const { code, record } = await createOne();
+    await redeem(code, somebody);
+    await gateway.store.deleteUser(id);
+
+    const logged = await call<ListWire>('GET', `/api/audit?target=redemption:${record.id}`);
+    const shown = await call('GET', `/api/redemption/${record.id}`);
+
+    expect(logged.body.data.items[0]).toMatchObject({
+      ...{ action: 'redemption.redeem', name: record.name },
+    });
+    expect(shown.body.data).toMatchObject({ used_by: `deleted user ${id}` });
   });
 });
 

@@ -703,6 +703,7 @@ describe('password reset', () => {
     const own = await startGateway({
       server: { public_url: 'https://rerank.example.com/tools/' },
       mail: { smtp_url: mail.url },
+      accounts: { reset_mails_per_hour: 1 },
     });
     const admin = await createAccount(own.store, { role: 10 });
     const peer = await createAccount(own.store, { role: 10, email: 'peer@example.com' });
@@ -713,7 +714,13 @@ describe('password reset', () => {
         ...{ cookie: admin.cookie, body: { reason: 'forgot' } },
       });
 
-    const replies = [await send(user.id), await send(peer.user.id), await send(silent.id)];
+    const { user: off } = await createAccount(own.store, {
+      ...{ email: 'off@example.com', enabled: false },
+    });
+
+    const to = [user, peer.user, silent, off];
+    const replies = [];
+    for (const { id } of to) replies.push(await send(id));
     const code = codeIn(await mail.next('sent@example.com'));
     const link = new URL('https://rerank.example.com/tools/console/reset');
     link.hash = new URLSearchParams({ email: 'sent@example.com', code }).toString();
@@ -724,10 +731,13 @@ describe('password reset', () => {
     const latest = codeIn(again);
     const body = { email: 'sent@example.com', token: latest, password: NEW_PASSWORD };
     const set = await callApi(own.url, 'POST', '/api/user/reset', { body });
+    const tooMany = [await send(user.id), await send(user.id), await send(user.id)].at(-1);
     const { items } = await own.store.listAudit({ offset: 0, limit: 10 });
     await own.close();
 
-    expect(replies.map(({ status }) => status)).toEqual([200, 403, 409]);
+    expect(replies.map(({ status }) => status)).toEqual([200, 403, 409, 409]);
+    expect(tooMany?.status).toBe(429);
+    expect(tooMany?.headers.get('retry-after')).toBe('3600');
     expect(again).toContain(link.href.replace(code, latest));
     expect(set.status).toBe(200);
     expect(items.find(({ action }) => action === 'user.mail_reset')).toMatchObject({
@@ -755,10 +765,15 @@ describe('password reset', () => {
     const { cookie } = await createAccount(own.store, { role: 10 });
     const body = { username: 'unreached', email: 'unreached@example.com' };
 
-    const reply = await callApi(own.url, 'POST', '/api/user/invite', { cookie, body });
+    const invite = (email: string) =>
+      callApi(own.url, 'POST', '/api/user/invite', { cookie, body: { ...body, email } });
+
+    const nowhere = await invite(' ');
+    const reply = await invite(body.email);
     const user = await own.store.findUser('unreached', Date.now());
     await own.close();
 
+    expect([nowhere.status, nowhere.body.param]).toEqual([400, 'email']);
     expect([reply.status, reply.body.code]).toEqual([502, 'upstream_error']);
     expect(user?.email).toBe('unreached@example.com');
   });
