@@ -2,7 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import type { User } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
-import { invalid, loginName } from './fields.js';
+import { loginName } from './fields.js';
 import type { Mail, SendMail } from './mail.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword } from './passwords.js';
@@ -95,8 +95,6 @@ export async function inviteUser(
   invitation: Invitation,
   actor: Actor,
 ): Promise<User> {
-  if (invitation.email.trim() === '')
-    throw invalid('email', 'email is required: the invitation is sent there.');
   const draft = { ...invitation, password: newPassword(deps.randomBytes) };
   const user = await createUser(deps, draft, actor);
   await mailSentCode(deps, user, user.email ?? invitation.email, invitationMail);
