@@ -8,8 +8,9 @@ import type { Config } from '../config/values.js';
 import { GatewayError } from '../core/errors.js';
 import { own, present } from '../core/records.js';
 import type { Actor } from '../management/audit.js';
-import { carryCode, carryToken, hasToken } from '../management/carried.js';
+import { carryCode, hasToken } from '../management/carried.js';
 import type { Login } from '../management/sessions.js';
+import { addToken } from '../management/tokens.js';
 import { createUser, findRoot } from '../management/users.js';
 import type {
   Alerting,
@@ -98,7 +99,7 @@ export async function clientInProcess(
       user: async (draft) => (await createUser(deps, draft, operator)).id,
       hasToken: (keyHash) => hasToken(deps, keyHash),
       token: async (draft, secret) => {
-        await carryToken(deps, draft, secret, operator);
+        await addToken(deps, draft, secret, operator);
       },
       code: (code, batchId) => carryCode(deps, code, batchId, operator),
     },

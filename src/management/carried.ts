@@ -1,11 +1,8 @@
-import { GatewayError } from '../core/errors.js';
 import { MAX_QUOTA } from '../core/quota.js';
-import type { Token } from '../core/token.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
-import { checkInteger, checkName, invalid } from './fields.js';
+import { checkInteger, checkName } from './fields.js';
 import { hashRedemptionCode } from './redeem.js';
 import { hintOf } from './redemption-codes.js';
-import { addToken, type TokenDeps, type TokenDraft, type TokenSecret } from './tokens.js';
 
 /** A redemption code that another gateway gave out. */
 export interface CarriedCode {
@@ -16,28 +13,8 @@ export interface CarriedCode {
   readonly expiredTime: number;
 }
 
-const HASH = /^[0-9a-f]{64}$/;
 /** Stored as the maker of a code that was made at the command line. */
 const OPERATOR = 0;
-
-/**
- * A key that another gateway gave out keeps working: its hash is stored as that of a key made here. Only who works on the
- * store may do this: through the API, an admin could plant a key that others know.
- */
-export async function carryToken(
-  deps: TokenDeps,
-  draft: TokenDraft,
-  secret: TokenSecret,
-  actor: Actor,
-): Promise<Token> {
-  if (!HASH.test(secret.keyHash)) {
-    throw invalid('hash', 'The hash of a key must be a SHA-256 in hex.');
-  }
-  if (await hasToken(deps, secret.keyHash)) {
-    throw new GatewayError('conflict', 'There is a key with this hash.');
-  }
-  return addToken(deps, draft, secret, actor);
-}
 
 /** Whether a key has this hash, or had it before it was rolled and still works. */
 export async function hasToken(
