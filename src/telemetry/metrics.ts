@@ -86,7 +86,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   const limitedChannels = new Counter({
     name: 'rerank_channel_limited_total',
-    help: 'Times that this node skipped a channel because a limit shared by all nodes was used up',
+    help: 'Times that this node found a channel at a limit that all nodes share',
     labelNames: ['channel', 'limit'],
     registers,
   });
