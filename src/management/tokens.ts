@@ -106,7 +106,7 @@ export async function addToken(
   if (token === 'too_many') {
     throw new GatewayError(
       'conflict',
-      `The account has ${keysPerAccount} keys, the most that an account may have; delete one that is unused.`,
+      `An account may have at most ${keysPerAccount} keys; delete one that is unused.`,
     );
   }
   const { name, keyHint: hint, remainQuota } = token;
