@@ -7,7 +7,7 @@ import { Secret } from '../core/secret.js';
 import { StoreUnavailableError, type KeyNote, type Store } from '../store/store.js';
 import type { VaultKey } from '../store/vault.js';
 
-/** How long a gateway may take from here to its first report, which shows its keys from then on. */
+/** How long a gateway may take from here to its first report, which shows its keys. */
 export const STARTING_MS = 30_000;
 
 /** The credentials in the store are sealed with a key other than that of this process. */

@@ -78,7 +78,7 @@ async function startedOn(
   return { ...store, close: leave };
 }
 
-/** For commands, of which most need no key. */
+/** For commands: most need no key. */
 function checkedWhenWriting(store: Store): Store {
   return {
     ...store,

@@ -6,7 +6,7 @@ import { FIELD, ROW, type FoundList } from './scanner.js';
 const QUOTE = 0x22;
 
 /**
- * Documents of which some are images or have one; `undefined` if an element is neither a text nor an image.
+ * Documents, some of them images or with one; `undefined` if an element is neither a text nor an image.
  * @param blanks of the texts that there are.
  */
 export function imageDocuments(

@@ -1,5 +1,5 @@
 // Written by src/bytes/wasm/build.mjs from src/bytes/wasm/rows/index.ts: change that, and run `npm run build`.
-// Sources: 51afc35b94590f7d8fd5516fd08619031bda8da3265a3336e91e3fd4cc5be970
+// Sources: a15d2ca1f45d679ced4157daf79609cd3f14d7b13ccd14d68d04c948a12d8373
 
 /** The WebAssembly of src/bytes/wasm/rows/index.ts, in base64. */
 // prettier-ignore

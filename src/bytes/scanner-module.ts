@@ -1,5 +1,5 @@
 // Written by src/bytes/wasm/build.mjs from src/bytes/wasm/scanner/index.ts: change that, and run `npm run build`.
-// Sources: 95be3a0b48bf0633bb292a86d3ecddd1c43212e4460744cf4eafc87b16929723
+// Sources: eacf26c072208a3ab770724d13ba2c13349d5c7ce2ca038f01bc5951d5131ce6
 
 /** The WebAssembly of src/bytes/wasm/scanner/index.ts, in base64. */
 // prettier-ignore

@@ -1,5 +1,5 @@
 // Written by src/bytes/wasm/build.mjs from src/bytes/wasm/weaver.ts: change that, and run `npm run build`.
-// Sources: 421ce50cbde92ff022860b12c7dde16f166eebec587236ff678e543be60fce27
+// Sources: b5389ee695bf42bf068dfa5b79b43c56a9c3a6349ba1bf5a2f55b365824013df
 
 /** The WebAssembly of src/bytes/wasm/weaver.ts, in base64. */
 // prettier-ignore

@@ -58,7 +58,7 @@ export class MistakeList {
     this.all.push({ where: this.#raw.whereIs(path), path, message });
   }
 
-  /** Like `add`, for mistakes of which one setting may have several. */
+  /** Like `add`, for mistakes that one setting may have several of. */
   addMore(path: SettingPath, message: string): void {
     this.all.push({ where: this.#raw.whereIs(path), path, message });
   }

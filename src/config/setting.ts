@@ -22,7 +22,7 @@ export interface Setting<T> {
   readonly isSecret?: boolean;
 }
 
-/** The rows of a group, of which all reload, or those with these names. */
+/** The rows of a group: all reload, or those with these names. */
 export function reloading<G extends SettingGroup>(group: G, names?: readonly (keyof G)[]): G {
   const rows = Object.entries(group).map(([name, row]) => [
     name,

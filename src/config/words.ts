@@ -78,7 +78,7 @@ function dollarsMistake(value: unknown, path: SettingPath): string | undefined {
   if (!isAmount && !/^\$\s*[\d.]|\d\s*(?:usd|\$|dollars?)$/i.test(text)) return undefined;
   const units = Math.round(Number.parseFloat(text.replace(/^\$\s*/, '')) * UNITS_PER_DOLLAR);
   const whole = isAmount ? 'a whole number' : 'a number';
-  return `must be ${whole} of units, of which a dollar has ${UNITS_PER_DOLLAR}: ${units}`;
+  return `must be ${whole} of units (a dollar has ${UNITS_PER_DOLLAR}): ${units}`;
 }
 
 /** What people write who know the setting and not its form. */

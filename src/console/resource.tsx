@@ -218,7 +218,7 @@ function Top<Row, One extends Row, F extends string, More>({
 
 interface OneProps<More> {
   readonly id: string;
-  /** What the list has read; at an own address, it is read anew. */
+  /** What the list has read; at an own address, it is read again. */
   readonly read?: { readonly more: More } | undefined;
   readonly onClose?: () => void;
 }

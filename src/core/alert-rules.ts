@@ -28,7 +28,7 @@ export interface Spender {
 const LEVELS = [100, 80];
 const DAY_S = 86_400;
 
-/** Budgets and quotas of which much is used. */
+/** Budgets and quotas that are mostly used. */
 export function moneyAlarms({ of, id, name, ...money }: Spender, nowMs: number): Alarm[] {
   const { budget, budgetUse, left, peak } = money;
   const spent = budgetUse.untilMs > nowMs ? budgetUse.spent : 0;

@@ -1,7 +1,7 @@
 import { dayOf, startOfDay } from './time-zone.js';
 
 const DAY_MS = 86_400_000;
-/** Whole days before today, of which the rate is taken. */
+/** Whole days before today that give the rate. */
 const RATE_DAYS = 7;
 
 /** What was spent on a day, which begins at `startMs`. */

@@ -37,7 +37,7 @@ const TAKEN_BACK_A_SECOND = 33;
 const TAKEN_BACK_IN_TURN = 3 * MAX_STREAMS;
 /**
  * Requests that the first bytes of a connection, 64 KiB at most, may begin: Node reads these before anything can count what
- * they do, refuses a hundred more than may be open one by one, and then fails for good.
+ * they do, refuses a hundred more than may be open one by one, and then fails forever.
  */
 const FIRST_REQUESTS = 2 * MAX_STREAMS;
 const FLOOD = 'too many requests are begun or taken back at once';

@@ -208,7 +208,7 @@ export function keepSession(session: Http2Session, socket: Socket): boolean {
   const inside: unknown = place && Reflect.get(session, place);
   if (typeof inside !== 'object' || inside === null) return false;
   kept.add(inside);
-  // A listener that stays would keep it for good: settings that are not acknowledged keep their session, and that its socket.
+  // A listener that stays would keep it forever: settings that are not acknowledged keep their session, and that its socket.
   socket.once('close', () => setImmediate(() => kept.delete(inside)));
   return true;
 }

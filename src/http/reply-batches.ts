@@ -11,7 +11,7 @@ interface Waiting {
 
 /**
  * Ends replies together, at the end of the turn of the event loop in which they became ready. Under load there are several
- * per turn, and most of the cost of a write is waking its reader: the first write does that for those behind it. A reply
+ * per turn, and most of the cost of a write is waking its reader: the first write does that for those that follow. A reply
  * that the connection does not take at once counts as load until it does, or until its time is up.
  */
 export class ReplyBatches {

@@ -76,7 +76,7 @@ const COARSE_MS = 5 * MINUTE_MS;
 /** How many steps decide whether a channel is failing, if the steps are minutes. */
 const JUDGED_STEPS = 5;
 const MAX_CHANNELS = 12;
-/** Of these, so many are kept for those of which some requests fail, however little they are asked. */
+/** Of these, so many are kept for those with requests that fail, however little they are asked. */
 const MAX_FAILING = 6;
 const MAX_SPENDERS = 5;
 const MAX_NAMED = 4;
@@ -92,7 +92,7 @@ const todayReads = new SharedReads<UsageBreakdown>(30_000);
 const priceReads = new SharedReads<readonly PriceChange[]>(30_000);
 
 /**
- * All that an overview shows besides the tags. Each part is read anew as seldom as it may be, and once for all readers: an
+ * All that an overview shows besides the tags. Each part is read again as seldom as it may be, and once for all readers: an
  * overview that is open asks every few seconds.
  */
 export async function getOverview(

@@ -134,7 +134,7 @@ const update = defineOperation({
   area: 'channels',
   summary: 'Change a channel',
   description:
-    'Absent members stay as they are, and so does each absent name in settings and credentials; null removes one. Another provider starts without settings and credentials; a change of the provider, the address or a setting that may redirect requests requires all credentials anew. Of a channel in the configuration only the status can change. With `status_only`, only the status of any channel changes.',
+    'Absent members stay as they are, and so does each absent name in settings and credentials; null removes one. Another provider starts without settings and credentials; a change of the provider, the address or a setting that may redirect requests requires all credentials again. Of a channel in the configuration only the status can change. With `status_only`, only the status of any channel changes.',
   access: 'admin',
   query: STATUS_ONLY_QUERY,
   body: shape({ ...CHANNEL_BODY, id: ID, if_revision: IF_REVISION, reason: REASON }),

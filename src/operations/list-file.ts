@@ -44,7 +44,7 @@ export async function pageOrFile<T, V extends object>(
 }
 
 /**
- * Without `idOf` the list is read in one step, with it in parts, of which only the text is kept; entries written meanwhile shift
+ * Without `idOf` the list is read in one step, with it in parts, and only their text is kept; entries written meanwhile shift
  * neither.
  */
 async function textOf<T, V extends object>(

@@ -108,7 +108,7 @@ const probe = defineOperation({
   area: 'channels',
   summary: 'Find out what an unknown server speaks',
   description:
-    'Asks the server about itself, and has it rank two short documents in the form of each provider that people run themselves: at most some sixty requests, of which all but those in its own form get a 404. A provider’s public address is recognised without a request. Nothing that the server says is quoted.',
+    'Asks the server about itself, and has it rank two short documents in the form of each provider that people run themselves: at most some sixty requests; all but those in its own form get a 404. A provider’s public address is recognised without a request. Nothing that the server says is quoted.',
   access: 'admin',
   body: shape({
     base_url: Joi.string().max(2_048),

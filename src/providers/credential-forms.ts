@@ -29,7 +29,7 @@ export function credentialMistakes({
   });
 }
 
-/** `bringsScheme`: the channel sends the credential as the whole header. */
+/** `bringsScheme`: the channel sends the credential as the header itself. */
 function formMistake(text: string, bringsScheme: boolean): string | undefined {
   if (VARIABLE.test(text)) {
     return 'is the name of a variable in place of its value; in a file, ${NAME} stands for the value of NAME';

@@ -24,5 +24,5 @@ export const gpustack = defineProvider({
     },
   },
   exampleModels: ['bge-reranker-v2-m3'],
-  notes: ['vLLM behind it gives probabilities, llama-box logits.'],
+  notes: ['Its vLLM backend gives probabilities, llama-box logits.'],
 });

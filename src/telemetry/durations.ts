@@ -4,7 +4,7 @@ import { ByLabels } from './by-labels.js';
 /** Where durations of one combination of labels are counted. */
 interface Counted {
   readonly labels: Readonly<Record<string, string>>;
-  /** How many lie between each bound and the one before; behind the last, those above all. */
+  /** How many lie between each bound and the one before; after the last, those above all. */
   readonly within: number[];
   sum: number;
 }

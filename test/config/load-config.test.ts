@@ -684,12 +684,12 @@ describe('mistakes that people make', () => {
     [
       'dollars',
       channel('    models: [m]\n    budget: 50usd\n'),
-      ':6: channels[0].budget: must be a number of units, of which a dollar has 500000: 25000000',
+      ':6: channels[0].budget: must be a number of units (a dollar has 500000): 25000000',
     ],
     [
       'dollars with a sign',
       `${sound}prices:\n  default:\n    per_request: $0.002\n`,
-      ':8: prices.default.per_request: must be a number of units, of which a dollar has 500000: 1000',
+      ':8: prices.default.per_request: must be a number of units (a dollar has 500000): 1000',
     ],
     [
       'merge keys',
@@ -770,7 +770,7 @@ describe('mistakes that people make', () => {
     [
       'dollars without a sign',
       `${sound}prices:\n  default:\n    per_request: 0.002\n`,
-      ':8: prices.default.per_request: must be a whole number of units, of which a dollar has 500000: 1000',
+      ':8: prices.default.per_request: must be a whole number of units (a dollar has 500000): 1000',
     ],
     [
       'a list for a text',

@@ -1,6 +1,6 @@
 /**
  * Writes the rows of a reply with a document each. The host copies a whole body in, says where its documents lie, and copies what
- * was written out: two copies in one go and many short ones here cost a fraction of as many calls of the host's own copy.
+ * was written out: two copies together and many short ones here cost a fraction of as many calls of the host's own copy.
  */
 
 // Memory: where documents lie, the rows, the body, what is written. The host reads these from the exports.

@@ -51,7 +51,7 @@ export function addHolders(plan: Plan, rows: NewApiRows, tags: Tags, nowMs: numb
 
 type ToUnits = (row: Row, column: string) => number;
 
-/** Quota in our units, of which a dollar has as many, unless an option of theirs says otherwise. */
+/** Quota in our units: a dollar has as many, unless an option of theirs says otherwise. */
 function unitsBy(options: readonly Row[]): ToUnits {
   const perDollar = numberIn(optionOf(options, 'QuotaPerUnit'), 'value') ?? 0;
   const factor = perDollar > 0 ? UNITS_PER_DOLLAR / perDollar : 1;

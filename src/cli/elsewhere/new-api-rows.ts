@@ -50,5 +50,5 @@ export function groupsOf(row: Row): string[] {
   return groups.length === 0 ? [DEFAULT_GROUP] : groups;
 }
 
-/** The groups behind each tag, which is the groups of a channel. */
+/** The groups of each tag: the groups of a channel. */
 export type Tags = ReadonlyMap<string, readonly string[]>;

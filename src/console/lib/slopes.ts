@@ -24,7 +24,7 @@ const WEAKEST = 0.35;
 
 /**
  * The lines of which an end is in the range: of others nobody sees whence they come or where they lead. Rankings are lists of
- * documents, best first, of which the first `most` are shown.
+ * documents, best first; the first `most` are shown.
  */
 export function slopesOf(
   left: readonly number[],

@@ -112,7 +112,7 @@ export function makeRoute(
     return unusable('its base URL is not valid');
   }
   const { origin, pathOf, headers } = reachedBy(provider, endpoint);
-  // In one piece: V8 describes each object that is spread and then added to anew, in a kilobyte.
+  // In one piece: V8 describes each object that is spread and then extended again, in a kilobyte.
   const route: Route = {
     id: channel.id,
     priority: channel.priority,

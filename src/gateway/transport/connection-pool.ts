@@ -25,7 +25,7 @@ export class ConnectionPool {
   readonly #origin: string;
   readonly #options: Client.Options;
   readonly #now: () => number;
-  /** A connection each, made anew when it has been closed. */
+  /** A connection each, made again when it has been closed. */
   readonly #clients = new Set<Client>();
   readonly #free: Client[] = [];
   /** When the connections that are open were last free: since then they have been idle, or have a request. */
@@ -66,7 +66,7 @@ export class ConnectionPool {
   #usable(): Client | undefined {
     if (this.#careful === 0) return this.#free.pop();
     const sinceMs = this.#now() - this.#mostIdleMs;
-    // One that has been closed is made anew.
+    // One that has been closed is made again.
     const at = this.#free.findLastIndex(
       (client) => (this.#idleSince.get(client) ?? Infinity) > sinceMs,
     );

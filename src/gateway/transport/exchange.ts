@@ -133,7 +133,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     }
   }
 
-  /** One read may bring many pieces, of which the first makes the connection wait. */
+  /** One read may bring many pieces; the first makes the connection wait. */
   #holdFor(inflation: Inflation): void {
     const flow = this.#flow;
     if (flow?.isHeld !== false) return;

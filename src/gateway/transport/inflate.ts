@@ -106,7 +106,7 @@ const SMALL_BYTES = 16_384;
 const MOST_SMALL_BYTES = 131_072;
 
 /**
- * Decompresses a whole body in one go if it is small: to make a stream, and to work on another thread, takes longer than that.
+ * Decompresses a whole body at once if it is small: to make a stream, and to work on another thread, takes longer than that.
  * `undefined` if it is large or invalid; which of the two, an inflation tells.
  */
 export function inflateSmall(encodings: Encodings, body: Buffer): Buffer | undefined {

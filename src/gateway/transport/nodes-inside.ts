@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { systemCode } from '../../core/errors.js';
 
 /**
- * What calls to upstreams rely on that neither Node nor undici documents: undici writes a request in one go by `write`, between
+ * What calls to upstreams rely on that neither Node nor undici documents: undici writes a request by one `write`, between
  * `cork` and `uncork` if there is a body, and reads by `read` when a connection is readable. None of it is for speed, except the
  * pieces of a body. `npm run test:nodes` tries it on each version of Node that is supported.
  */
@@ -243,7 +243,7 @@ function watchWrites(socket: Socket): void {
     sender?.writingTo(socket);
     const pieces = typeof chunk === 'string' ? undefined : (chunk as StandIn)[PIECES];
     const taken = pieces === undefined ? write(chunk, encoding) : writeEach(pieces);
-    // A head with a body behind it is written between `cork` and `uncork`.
+    // A head with a body after it is written between `cork` and `uncork`.
     if (socket.writableCorked === 0) written();
     return taken;
   };

@@ -19,7 +19,7 @@ export class Reply implements RawReply {
   }
 }
 
-/** Headers of which each has one value. */
+/** Headers that have one value each. */
 export function flatten(
   headers: Record<string, string | string[] | undefined>,
 ): Record<string, string | undefined> {

@@ -48,7 +48,7 @@ export function readNumber(start: i32, end: i32, column: i32): i32 {
   return readAnyNumber(start, end, column);
 }
 
-/** A number with so many places behind its point; NaN where it has more digits than a double holds, which the host reads. */
+/** A number with so many places after its point; NaN where it has more digits than a double holds, which the host reads. */
 function quotientOf(digits: u64, scale: i32): f64 {
   if (digits > MAX_EXACT || scale < 0 || scale > MAX_EXACT_SCALE) return NaN;
   // Rounds once, since both sides are exact.
@@ -58,7 +58,7 @@ function quotientOf(digits: u64, scale: i32): f64 {
 /** How many digits `withMore` has added. */
 let added: i32 = 0;
 
-/** A number with the digits behind it, as many as there are among eight bytes. */
+/** A number with the digits after it, as many as there are among eight bytes. */
 function withMore(number: u64, at: i32): u64 {
   const digits = load<u64>(at) ^ ZEROS;
   added = digitsIn(digits);
@@ -151,7 +151,7 @@ function digitsIn(digits: u64): i32 {
   return (ctz(others) as i32) >> 3;
 }
 
-/** The number that the first of eight digits are, of which there is one at least. */
+/** The number that the first of eight digits are: at least one. */
 function firstOf(digits: u64, count: i32): u64 {
   return numberOf(digits << (64 - 8 * (count as u64)));
 }

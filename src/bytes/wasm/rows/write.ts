@@ -39,7 +39,7 @@ export function write(index: i32, score: i32): i32 {
   return out - WRITTEN;
 }
 
-/** Copies a number's text, and what is behind it; returns where it ends. */
+/** Copies a number's text, and what follows it; returns where it ends. */
 function copyNumber(number: i32, to: i32): i32 {
   const place = PLACES + number * PLACE_SIZE;
   const start: i32 = load<u16>(place);

@@ -9,7 +9,7 @@ export function below(first: u64): u64 {
   return first == 64 ? ~(0 as u64) : ((1 as u64) << first) - 1;
 }
 
-/** A bit for each of sixty-four bytes that is behind the end. */
+/** A bit for each of sixty-four bytes that is after the end. */
 export function behindEnd(at: i32, end: i32): u64 {
   return end - at < 64 ? ~(0 as u64) << ((end - at) as u64) : 0;
 }

@@ -41,7 +41,7 @@ export function walkNumber(start: i32, end: i32): i32 {
 
 /**
  * Walks over numbers of an array that follow one another, sixty-four bytes at a time, whose grammar is judged for all of them at once.
- * Returns the position behind the last comma between them, or behind the last number if that ends the array.
+ * Returns the position after the last comma between them, or after the last number if that ends the array.
  */
 export function walkNumbers(from: i32, end: i32): i32 {
   let at = from;

@@ -60,7 +60,7 @@ export function walkText(from: i32, end: i32): i32 {
       at += 64;
       continue;
     }
-    // Where each escape begins, and the character behind each: in a run of backslashes, every second one is escaped.
+    // Where each escape begins, and the character after each: in a run of backslashes, every second one is escaped.
     const codes = (((slashes << 1) | ODD_LANES) - slashes) ^ ODD_LANES;
     const escapes = codes & slashes;
     const escaped = codes ^ slashes;

@@ -188,7 +188,7 @@ export function Switches({
   );
 }
 
-/** Those that are off come first, then those of which nothing is live. */
+/** Those that are off come first, then those without a live channel. */
 function urgency({ disabled, live_count: live }: ReplyOf<'listTags'>[number]): number {
   return disabled ? 2 : Number(live === 0);
 }

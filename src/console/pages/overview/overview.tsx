@@ -29,7 +29,7 @@ const SPAN_NAMES = Object.keys(SPANS) as SpanName[];
 const SOON_MS = 5_000;
 const LATER_MS = 30_000;
 
-/** The range that is shown, and how often it is read anew. */
+/** The range that is shown, and how often it is read again. */
 function useShownRange() {
   const asked = useRoute().query.get('span');
   const span = SPAN_NAMES.find((name) => name === asked) ?? '1h';

@@ -37,7 +37,7 @@ interface ManyQueriesProps extends ResultProps {
   readonly onClose: () => void;
 }
 
-/** Ranks many queries with labelled documents by each lane of the page, and says how good each lane is on the whole. */
+/** Ranks many queries with labelled documents by each lane of the page, and says how good each lane is overall. */
 export function ManyQueries(props: ManyQueriesProps) {
   const { specs, names, evaluation, file, onFile, costOf, onClose } = props;
   const words = wp().many;
@@ -127,7 +127,7 @@ export function ManyQueries(props: ManyQueriesProps) {
   );
 }
 
-/** A sum of which every part is known. */
+/** A sum whose parts are all known. */
 function sumOf(costs: readonly (number | undefined)[]): number | undefined {
   return costs.includes(undefined)
     ? undefined

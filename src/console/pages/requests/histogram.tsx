@@ -70,7 +70,7 @@ export function Histogram({
   );
 }
 
-/** The first step of which there is anything to show, with a day’s steps at least. */
+/** The first step with anything to show, with a day’s steps at least. */
 function firstOf({ series, steps, step_s: step }: ReplyOf<'usageSeries'>): number {
   const at = Array.from({ length: steps }, (_, index) => index).find((index) =>
     series.some(({ requests }) => (requests[index] ?? 0) > 0),
