@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   exportJWK,
@@ -26,6 +27,7 @@ import {
 const CONSOLE = `${PUBLIC_URL}/console/`;
 const LOGIN = `${PUBLIC_URL}/api/user/oidc/login`;
 const CALLBACK = `${PUBLIC_URL}/api/user/oidc/callback`;
+const LOGOUT = `${PUBLIC_URL}/api/user/oidc/logout`;
 
 interface Key {
   readonly privateKey: CryptoKey;
@@ -71,7 +73,8 @@ beforeEach(() => {
 });
 
 const newBrowser = (url = gateway.url): Browser => new Browser(() => url);
-const atConsole = (address: string): boolean => address.startsWith(CONSOLE);
+const atConsole = (address: string): boolean =>
+  address.replace('https:', 'http:').startsWith(CONSOLE);
 const atCallback = (address: string): boolean => address.startsWith(CALLBACK);
 
 async function logIn(browser: Browser, to = ''): Promise<string> {
@@ -258,6 +261,8 @@ describe('hostile logins', () => {
 });
 
 describe('what comes from a provider that lies', () => {
+  const SECURE = CONSOLE.replace('http:', 'https:');
+
   interface Liar {
     readonly issuer: string;
     /** What the next ID token is made of. */
@@ -269,6 +274,9 @@ describe('what comes from a provider that lies', () => {
   let nonce = '';
   /** Of the reply with the token, besides what belongs there. */
   let more: object = {};
+  let isAway = false;
+  /** How the gateway has asked for the token. */
+  let asked = { authorization: undefined as string | undefined, body: '' };
 
   beforeAll(async () => {
     const server = createServer((req, res) => {
@@ -277,12 +285,15 @@ describe('what comes from a provider that lies', () => {
         res.end(JSON.stringify(body));
       };
       const { issuer } = liar;
-      if (req.url === '/.well-known/openid-configuration') {
+      if (isAway) {
+        res.writeHead(503).end();
+      } else if (req.url === '/.well-known/openid-configuration') {
         json({
           ...{
             issuer,
             authorization_endpoint: `${issuer}/auth`,
             token_endpoint: `${issuer}/token`,
+            end_session_endpoint: `${issuer}/end`,
           },
           ...{ jwks_uri: `${issuer}/jwks`, response_types_supported: ['code'] },
           id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
@@ -293,16 +304,22 @@ describe('what comes from a provider that lies', () => {
       } else {
         const now = Math.floor(Date.now() / 1_000);
         const claims = { iss: issuer, sub: 'ann', aud: CLIENT.id, iat: now, exp: now + 60, nonce };
-        void Promise.resolve(liar.make(claims)).then((token) =>
-          json({ access_token: 'a', token_type: 'bearer', id_token: token, ...more }),
-        );
+        void text(req).then(async (body) => {
+          asked = { authorization: req.headers.authorization, body };
+          const token = await liar.make(claims);
+          json({ access_token: 'a', token_type: 'bearer', id_token: token, ...more });
+        });
       }
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     liar = { issuer, make: sign, server };
-    cheated = await startGateway(settingsFor(issuer));
+    cheated = await startGateway({
+      ...settingsFor(issuer),
+      server: { public_url: PUBLIC_URL.replace('http:', 'https:') },
+      oidc: { issuer, client_id: CLIENT.id, groups_claim: 'realm.roles' },
+    });
   });
   afterAll(async () => {
     await cheated.close();
@@ -313,18 +330,69 @@ describe('what comes from a provider that lies', () => {
   const sign = (claims: JWTPayload): Promise<string> =>
     new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'one' }).sign(key.privateKey);
 
-  async function outcome(make: Liar['make']): Promise<string | null> {
+  async function outcome(
+    make: Liar['make'],
+    browser = newBrowser(cheated.url),
+  ): Promise<string | null> {
     liar.make = make;
-    const browser = newBrowser(cheated.url);
     const { address } = await browser.visit(LOGIN, (at) => at.startsWith(`${liar.issuer}/auth`));
-    const asked = new URL(address).searchParams;
-    nonce = asked.get('nonce') ?? '';
-    const back = `${CALLBACK}?code=c&state=${asked.get('state') ?? ''}`;
+    const sent = new URL(address).searchParams;
+    nonce = sent.get('nonce') ?? '';
+    const back = `${CALLBACK}?code=c&state=${sent.get('state') ?? ''}`;
     return refusedIn((await browser.visit(back, atConsole)).address);
   }
 
-  it('counts if it is right in every part', async () => {
+  it('is waited for: whoever logs in or out meanwhile comes to the login page', async () => {
+    const browser = newBrowser(cheated.url);
+    browser.cookies.set('rerank_id_token /', { value: 'a', path: '/', host: 'gateway.test' });
+    isAway = true;
+    const [login, logout] = [await browser.visit(`${LOGIN}?to=keys`), await browser.visit(LOGOUT)];
+    isAway = false;
+
+    expect(login.address).toBe(`${SECURE}login?refused=upstream_error&to=keys`);
+    expect(logout.address).toBe(`${SECURE}login?refused=upstream_error`);
     expect(await outcome(sign)).toBeNull();
+  });
+
+  it('counts if it is right in every part, for a client without a secret too', async () => {
+    const browser = newBrowser(cheated.url);
+    const admin: Liar['make'] = (claims) => sign({ ...claims, realm: { roles: ['admins', 7] } });
+
+    expect(await outcome(admin, browser)).toBeNull();
+
+    expect(await selfOf(browser)).toMatchObject({ role: 10 });
+    expect(asked.authorization).toBeUndefined();
+    expect(asked.body).toMatch(/(^|&)client_id=gateway(&|$)/);
+    expect(browser.set.filter((line) => line.startsWith('__Host-rerank_login_'))).toHaveLength(2);
+    const marks = browser.set.filter((line) => /^(__Host-rerank_login|rerank_id_token)/.test(line));
+    expect(marks.filter((line) => !line.endsWith('; Secure'))).toEqual([]);
+  });
+
+  it.each([
+    ['names its ID token', 0, true],
+    ['keeps an ID token that no cookie holds to itself', 4_000, false],
+  ])('sees a logout that %s', async (_, length, isNamed) => {
+    const browser = newBrowser(cheated.url);
+    await outcome((claims) => sign({ ...claims, padding: 'a'.repeat(length) }), browser);
+
+    const { address } = await browser.visit(LOGOUT, (at) => at.startsWith(`${liar.issuer}/end`));
+    const again = await browser.visit(LOGOUT);
+
+    const { searchParams } = new URL(address);
+    expect(searchParams.has('id_token_hint')).toBe(isNamed);
+    expect(searchParams.get('post_logout_redirect_uri')).toBe(`${SECURE}login`);
+    expect(again.address).toBe(`${SECURE}login`);
+  });
+
+  it.each(['', 'no JSON', '[]', '{}'])('does not with %j kept in the browser', async (kept) => {
+    const browser = newBrowser(cheated.url);
+    const value = Buffer.from(kept).toString('base64url');
+    const name = '__Host-rerank_login_abc /';
+    browser.cookies.set(name, { value, path: '/', host: 'gateway.test' });
+
+    const { address } = await browser.visit(`${CALLBACK}?code=c&state=abc`, atConsole);
+
+    expect(refusedIn(address)).toBe('unauthorized');
   });
 
   it('does not in a reply of half a megabyte', async () => {
@@ -359,7 +427,6 @@ describe('what comes from a provider that lies', () => {
 });
 
 describe('a logout', () => {
-  const LOGOUT = `${PUBLIC_URL}/api/user/oidc/logout`;
   const EVENTS = { 'http://schemas.openid.net/event/backchannel-logout': {} };
   let serial = 0;
 

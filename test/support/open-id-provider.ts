@@ -5,6 +5,7 @@ import Provider from 'oidc-provider';
 
 /** Where browsers believe the gateway to be; both sides of a test translate it. */
 export const PUBLIC_URL = 'http://gateway.test/base';
+const PUBLIC_HTTP_OR_HTTPS = /^https?:\/\/gateway\.test\/base/;
 export const CLIENT = { id: 'gateway', secret: 'a secret of both' };
 
 export interface TestProvider {
@@ -145,7 +146,7 @@ export class Browser {
       .filter(([, one]) => one.host === host && pathname.startsWith(one.path))
       .map(([name, { value }]) => `${name.split(' ')[0] ?? ''}=${value}`)
       .join('; ');
-    const reply = await fetch(address.replace(PUBLIC_URL, this.#gateway()), {
+    const reply = await fetch(address.replace(PUBLIC_HTTP_OR_HTTPS, this.#gateway()), {
       ...init,
       redirect: 'manual',
       headers: { ...(init.headers as Record<string, string>), cookie },
