@@ -1,6 +1,7 @@
 import type { Resource } from '@opentelemetry/resources';
 import type { Observe, ReadEvents } from '../gateway/events.js';
 import { ExportQueue, type Exporter } from './export-queue.js';
+import { boundAnswers } from './otlp-answers.js';
 import { readLogRecords, readSpans, type LogRecord, type SpanRecord } from './otlp-records.js';
 
 export interface OtlpSettings {
@@ -73,11 +74,16 @@ export function createOtlp(
     onDropped: (count) => onDropped('traces', count),
   });
   const reads = [readSpans(resource, spans.add)];
-  if (!logs) return { reads, close: () => spans.close() };
+  const stopBounding = boundAnswers();
+  const close = async (...queues: { close(): Promise<void> }[]): Promise<void> => {
+    await Promise.all(queues.map((queue) => queue.close()));
+    stopBounding();
+  };
+  if (!logs) return { reads, close: () => close(spans) };
   const lines = new ExportQueue<LogRecord>({
     ...{ signal: 'logs', exporter: packages.logsTo(send('/v1/logs')), observe },
     onDropped: (count) => onDropped('logs', count),
   });
   reads.push(readLogRecords(resource, lines.add));
-  return { reads, close: () => Promise.all([spans.close(), lines.close()]) };
+  return { reads, close: () => close(spans, lines) };
 }

@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { ExportQueue } from '../../src/telemetry/export-queue.js';
+import { boundAnswers } from '../../src/telemetry/otlp-answers.js';
 import { deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { opened } from '../support/opened.js';
@@ -139,6 +141,76 @@ describe('the log of requests by OTLP', () => {
     });
     expect(lines[2]?.attributes).toMatchObject({ 'rerank.outcome': 'model_not_found' });
     expect(receiver.spans).toEqual([]);
+  });
+});
+
+describe('an answer of a receiver', () => {
+  /** A gateway whose receiver answers so, after a request that it exports. */
+  async function exportTo(answer: (res: ServerResponse) => void): Promise<TestGateway> {
+    const receiver = await open.upstream((_request, res) => answer(res));
+    const gateway = await gatewayWith({ otlp_url: receiver.url, trace_ratio: 1 });
+    const { key } = await gateway.createKey();
+    await gateway.post(key, ASK);
+    return gateway;
+  }
+
+  it('that never ends is cut, whatever the size of its pieces', async () => {
+    let bytes = 0;
+    const closed = deferred();
+    const gateway = await exportTo((res) => {
+      res.on('close', () => closed.resolve());
+      const more = (): void => {
+        if (res.destroyed) return;
+        for (let at = 0; at < 500; at += 1) res.write(' ');
+        bytes += 500;
+        setImmediate(more);
+      };
+      more();
+    });
+
+    await closed.promise;
+    await gateway.app.close(5_000);
+
+    expect(bytes).toBeLessThan(1_000_000);
+  });
+
+  it.each([
+    ['trickles', (res: ServerResponse) => void res.write(' ')],
+    ['never begins', (res: ServerResponse) => res.writeProcessing()],
+  ])('that %s is cut when its time is up', async (_name, more) => {
+    const stop = boundAnswers(300);
+    open.push({
+      close: () => {
+        stop();
+        return Promise.resolve();
+      },
+    });
+    const closed = deferred();
+    const gateway = await exportTo((res) => {
+      const timer = setInterval(() => more(res), 100);
+      res.on('close', () => {
+        clearInterval(timer);
+        closed.resolve();
+      });
+    });
+
+    await closed.promise;
+    await gateway.app.close(5_000);
+
+    expect(gateway.log.join('')).toContain('no complete answer in time');
+  });
+
+  it('that is put off without an end is cut', async () => {
+    const closed = deferred();
+    const gateway = await exportTo((res) => {
+      res.on('close', () => closed.resolve());
+      for (let at = 0; at < 50; at += 1) res.writeContinue();
+    });
+
+    await closed.promise;
+    await gateway.app.close(5_000);
+
+    expect(gateway.log.join('')).toContain('too many answers of status 1xx');
   });
 });
 
