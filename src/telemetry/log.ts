@@ -1,5 +1,6 @@
-import { pino, symbols, type DestinationStream, type Logger } from 'pino';
+import { pino, stdSerializers, symbols, type DestinationStream, type Logger } from 'pino';
 import { quoted } from '../core/quoted.js';
+import { isRecord } from '../core/records.js';
 import { withoutKeys } from '../core/secret.js';
 import type {
   AttemptEvent,
@@ -11,6 +12,9 @@ import type {
 
 /** Members that are masked, should one ever be logged. No wildcards: pino would look for them in every line. */
 const REDACTED = ['authorization', 'apiKey', 'key', 'password', 'token', 'credentials', 'cookie'];
+
+/** Of a text in an error: servers may send a megabyte in place of a line. */
+const MAX_ERROR_TEXT = 8_192;
 
 /** Requested by machines every few seconds. */
 const PROBED: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
@@ -26,11 +30,27 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       timestamp: () => `,"time":"${isoTime(happenedMs ?? Date.now())}"`,
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: withoutKeys },
+      serializers: { err: loggableError },
       redact: { paths: REDACTED, censor: '[secret]' },
     },
     // What is written during a write goes with the next one; pino's exit handlers flush the rest.
     destination ?? pino.destination({ dest: 1, sync: false }),
   );
+}
+
+/** An error as pino writes it, without what other servers sent as bytes, and with texts cut. */
+function loggableError(error: unknown): unknown {
+  const written: unknown = stdSerializers.err(error as Error);
+  if (!isRecord(written)) return written;
+  const members = Object.entries(written)
+    .filter(([, value]) => !ArrayBuffer.isView(value))
+    .map(([name, value]) => [
+      name,
+      typeof value === 'string' && value.length > MAX_ERROR_TEXT
+        ? `${value.slice(0, MAX_ERROR_TEXT)}…`
+        : value,
+    ]);
+  return Object.fromEntries(members);
 }
 
 /** Writes the log for people: coloured where the terminal is, one line for each. */

@@ -93,6 +93,20 @@ describe('the line of a request', () => {
 });
 
 describe('a line of anything', () => {
+  it('has of an error what is readable, and not more than a screen of it', () => {
+    const { logger, lines } = openLog();
+    const sent = 'x'.repeat(100_000);
+    const error = Object.assign(new Error(sent), { code: 'E', rawPacket: Buffer.from(sent) });
+
+    logger.error({ err: error }, 'failed');
+
+    const [line = ''] = lines();
+    expect(line.length).toBeLessThan(20_000);
+    const { err } = JSON.parse(line) as { err: Record<string, unknown> };
+    expect(Object.keys(err)).toEqual(['type', 'message', 'stack', 'code']);
+    expect(err).toMatchObject({ type: 'Error', code: 'E' });
+  });
+
   it.each(['authorization', 'apiKey', 'key', 'password', 'token', 'credentials', 'cookie'])(
     'shows nothing of its member %s',
     (member) => {
