@@ -25,6 +25,8 @@ const TIMEOUT_MS = 10_000;
 /** The answer of a receiver is not read. */
 const MAX_REPLY_BYTES = 65_536;
 const GONE = 410;
+/** Characters of a reason: a mail server may say more. */
+const MAX_WHY = 500;
 
 export interface TargetParts {
   /** The name that people know this gateway by. */
@@ -228,7 +230,7 @@ function mailTo({ to }: AlertTarget, { sendMail }: TargetParts): Target['send'] 
 }
 
 function failed(error: unknown): Sent {
-  return { kind: 'failed', why: messageOf(error), retryAfterMs: 0 };
+  return { kind: 'failed', why: messageOf(error).slice(0, MAX_WHY), retryAfterMs: 0 };
 }
 
 /** Secrets that begin with `whsec_` are base64, others are used as they are. */

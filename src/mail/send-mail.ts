@@ -12,6 +12,8 @@ export interface MailRoute {
 }
 
 const SMTP_TIMEOUT_MS = 20_000;
+/** For all of a mail: the library itself waits as long as the server says anything. */
+const MAIL_TIMEOUT_MS = 45_000;
 
 /** Sends mail through the SMTP server if there is one, otherwise writes files. The library is loaded with the first mail. */
 export function createSendMail({ smtpUrl, from, outboxDir }: MailRoute): SendMail {
@@ -26,6 +28,7 @@ export function createSendMail({ smtpUrl, from, outboxDir }: MailRoute): SendMai
       disableFileAccess: true,
       disableUrlAccess: true,
     });
+    const signal = AbortSignal.timeout(MAIL_TIMEOUT_MS);
     try {
       await transport.sendMail({
         from,
@@ -33,7 +36,11 @@ export function createSendMail({ smtpUrl, from, outboxDir }: MailRoute): SendMai
         subject: mail.subject,
         text: mail.text,
         ...idOf(mail),
+        ...{ signal },
       });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new Error('the mail server took too long', { cause: error });
     } finally {
       transport.close();
     }

@@ -200,7 +200,7 @@ export class Sender {
     }
     const waitMs =
       sent.kind === 'failed' ? deliveryWaitMs(tries + 1, sent.retryAfterMs, random) : undefined;
-    const failed = { tries: tries + 1, error: sent.why.slice(0, 500) };
+    const failed = { tries: tries + 1, error: sent.why };
     if (waitMs === undefined) {
       await store.endDelivery(id, { ...failed, state: 'dead', dueAtMs: 0 }, now(), KEPT);
       const error = new Error(sent.why);

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterEach, expect, it, jest } from '@jest/globals';
+import { Secret } from '../../src/core/secret.js';
+import { createSendMail } from '../../src/mail/send-mail.js';
+import { deferred } from '../support/deferred.js';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+it('a mail server that goes on for ever is given up, and its connection closed', async () => {
+  const asked = deferred();
+  const left = deferred();
+  const server = createServer((socket) => {
+    socket.write('220 hello\r\n');
+    socket.on('data', (line) => {
+      if (!line.toString().startsWith('MAIL')) socket.write('250 go on\r\n');
+      else asked.resolve();
+    });
+    const more = setInterval(() => socket.write('250-wait\r\n'), 50);
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        clearInterval(more);
+        left.resolve();
+      });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const time = new AbortController();
+  const timeouts = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+  const { port } = server.address() as AddressInfo;
+  const smtpUrl = new Secret(`smtp://127.0.0.1:${port}`);
+  const send = createSendMail({ smtpUrl, from: 'gateway@example.com', outboxDir: '' });
+
+  const sent = send({ to: 'a@example.com', subject: 'Hello', text: 'Hello' });
+  await asked.promise;
+  time.abort();
+
+  await expect(sent).rejects.toThrow('the mail server took too long');
+  await left.promise;
+  expect(timeouts).toHaveBeenCalledWith(45_000);
+  server.close();
+});
