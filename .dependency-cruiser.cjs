@@ -168,7 +168,7 @@ module.exports = {
         'prom-client',
         // Loaded only where the settings ask for it.
         'node_modules/@opentelemetry/',
-        '^(node:)?(perf_hooks|cluster|process|crypto|diagnostics_channel)$',
+        '^(node:)?(perf_hooks|cluster|process|crypto|diagnostics_channel|http)$',
       ],
       'telemetry reads events and nothing else',
     ),
