@@ -87,8 +87,8 @@ export async function clientInProcess(
         body: operation.body === undefined ? undefined : (input.body ?? {}),
         ...{ address: '', block: '', agent: '', cookies: '', secure: false },
         ...{ requestId: randomUUID(), refusal: undefined },
-        // Operations about one's own account are about root's; the operator of the store has none.
-        ...({ actor, login: { user: caller } } as unknown as WhoeverCalls),
+        // Operations about one's own account are about root's; the operator of the store has none, and no login.
+        ...({ actor, login: { user: caller, session: {} } } as unknown as WhoeverCalls),
       });
       const reply = await prepared.run();
       if (operation.method !== 'GET') root = undefined;

@@ -6,6 +6,8 @@ import { Command } from 'commander';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { runCli } from '../../src/cli/program.js';
 import type { CliIo } from '../../src/cli/session.js';
+import { hashRedemptionCode } from '../../src/management/redeem.js';
+import { T0 } from '../store/contract/harness.js';
 import { createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
@@ -305,5 +307,131 @@ describe.each(WAYS)('%s', (_, way) => {
 
     expect(error).not.toMatch(/\b[a-z]+(_[a-z]+)+\b|\b[a-z]+[A-Z]\w*\b/);
     expect(code).not.toBe(0);
+  });
+});
+
+describe('what a person reads', () => {
+  beforeAll(async () => {
+    const { store } = gateway;
+    const [[, far], [, near]] = WAYS;
+    const { user } = await createAccount(store, {
+      ...{ username: 'reader', email: 'reader@example.com', quota: 5_000_000 },
+    });
+    const policy = { tags: ['house'] };
+    const { key } = await gateway.createKey({ name: 'of-reader', userId: user.id, policy });
+    await gateway.post(key, { model: 'local', query: 'q', documents: ['d', 'e'] });
+    await gateway.post(key, { model: 'nothing', query: 'q', documents: ['d'] });
+    const ofReader = async (...words: string[]): Promise<string> =>
+      (await run([...near(), ...words, '--user', 'reader', '--json'])).out;
+    await eventually('both are logged', async () =>
+      (await ofReader('logs')).includes('"total": 2'),
+    );
+    await eventually('it is counted', async () => (await ofReader('spend')).includes('"reader"'));
+    const delivery = { ...{ id: 'a1', messageId: 'm', type: 'x', body: '{}', atMs: T0 } };
+    await store.addDeliveries([{ ...delivery, target: 'hook', summary: 'it is down' }], T0, 9);
+    const dead = { state: 'dead', tries: 3, error: 'status 500', dueAtMs: 0 } as const;
+    await store.endDelivery('a1', dead, T0, 9);
+    const give = [...far(), 'codes', 'create', '--name', 'given', '--quota'];
+    const { out: code } = await run([...give, '7']);
+    await store.redeem(hashRedemptionCode(code.trim()), user.id, Date.now());
+    await run([...give, '9', '--expires', '2099-01-01']);
+    const planets = { userId: user.id, name: 'planets', shared: true, content: '{}' };
+    await store.addExample(planets, 10, T0);
+    await run([...far(), 'tags', 'disable', 'spare', '--reason', 'slow']);
+  });
+  afterAll(() => run([...WAYS[1][1](), 'tags', 'enable', 'spare']));
+
+  /** Without what differs from run to run. */
+  const plain = (out: string): string[] =>
+    out
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z/g, 'TIME')
+      .replaceAll(/rr_\w+/g, 'REQUEST')
+      .replaceAll(/\w{4}…\w{4}/g, 'HINT')
+      .replaceAll(/\b[\da-f]{12,}\b/g, 'HASH')
+      .replaceAll(/\b\d+ ms/g, 'MS')
+      .replaceAll(/(^|:)\d+\b/gm, '$1N')
+      .replaceAll(/\b\d+ (of-reader|local)\b/g, 'N $1')
+      .replaceAll(/ {2,}/g, ' | ')
+      .split('\n');
+
+  it.each([
+    ['alerts list --state dead', 'a1 | TIME | hook | dead | 3 | it is down | status 500'],
+    [
+      'codes list --name given',
+      'N | given | HINT | enabled | 9 ($0.000018) | TIME | TIME',
+      'N | given | HINT | used | 7 ($0.000014) | TIME | never | reader, TIME',
+    ],
+    ['codes batches', 'HASH | given | 1 | 0 | 1 | 9 ($0.000018) | TIME'],
+    ['examples list', 'N | planets | somebody else | yes | TIME'],
+    ['users logins reader', 'HASH | access token | TIME | TIME', 'HASH | browser | TIME | TIME'],
+    [
+      'users list --keyword reader',
+      'N | reader | reader@example.com | user | enabled | 4999007 ($9.998014) | 1000 ($0.002000) | 1 | TIME | never',
+    ],
+    ['users show reader', 'address | reader@example.com', 'status | enabled', 'requests | 1'],
+    [
+      'users show reader@example.con',
+      'There is no user called "reader@example.con". Did you mean "reader@example.com"?',
+    ],
+    ['tags list', 'house | on | 1 | 1', 'spare | off | 1 | 0 | TIME | somebody-2 | slow'],
+    [
+      'audit --target tag:spare --action tag.disable',
+      'TIME | somebody-2 | tag.disable | tag:spare | 127.0.0.1 | disabled: false -> true; because: slow',
+    ],
+    ['audit --user reader', 'TIME | reader | user.access_token | user:N reader | {}'],
+    [
+      'logs list --user reader',
+      'TIME | REQUEST | N of-reader | local | N local | 1 | 2 | 1000 ($0.002000) | MS | ok',
+    ],
+    [
+      'logs --user reader',
+      'TIME | REQUEST | N of-reader | nothing | 127.0.0.1 | 0 ($0.00) | MS | 404 model_not_found',
+      'TIME | REQUEST | N of-reader | local | house | 1000 ($0.002000) | MS | 200 ok',
+    ],
+    [
+      'logs refused --user reader',
+      'TIME | REQUEST | N of-reader | nothing | 127.0.0.1 | 404 model_not_found | Model "nothing" does not exist here.',
+    ],
+    [
+      'logs stat --user reader',
+      'requests | 1',
+      'quota | 1000 ($0.002000)',
+      'documents | 2',
+      'tokens | 3',
+    ],
+    [
+      'keys list --user reader',
+      'N | of-reader | sk-HINT | reader | enabled | unlimited | 1000 ($0.002000) | never | TIME',
+    ],
+    [
+      'keys show of-reader',
+      'models | all',
+      'tags | house',
+      'expires | never',
+      'quota left | unlimited',
+    ],
+    [
+      'channels list --state off',
+      'N | spare | local | spare | 0 | 1 | enabled | off: its tag is switched off (slow) | config | local, other',
+    ],
+    [
+      'spend --by tag --then channel --user reader',
+      'house | house | 1 | 0 | 2 | 3 | 1000 ($0.002000) | 0 ($0.00) | 1000 ($0.002000)',
+      'total | 1 | 0 | 2 | 3 | 1000 ($0.002000) | 0 ($0.00) | 1000 ($0.002000)',
+    ],
+    ['spend --by token --user reader --fields token,requests', 'of-reader | 1', 'total | 1'],
+    ['spend --by model --user reader --fields model,quota', 'local | 1000 ($0.002000)'],
+    ['spend --by provider --user reader --fields provider,tokens', 'local | 3'],
+    ['spend --user reader --fields user,documents', 'reader | 2'],
+  ])('of %s is the same over HTTP and on the store', async (line, ...lines) => {
+    const [far, near] = await Promise.all(
+      WAYS.map(async ([, way]) => {
+        const { out, error } = await run([...way(), ...line.split(' ')]);
+        return plain(out + error);
+      }),
+    );
+
+    expect(far).toEqual(expect.arrayContaining(lines));
+    expect(near).toEqual(far);
   });
 });
