@@ -150,11 +150,16 @@ describe('the command line', () => {
 
     const unusable = { id: eu.id, name: 'eu', untilMs: 0, why: 'no key' };
     await report(store, 'a node', await store.channelsVersion(), Date.now(), 60_000);
-    await store.describeNode(about('a node', { channels: [unusable] }), 60_000);
+    const busy = [{ id: eu.id, name: 'eu', inFlight: 2 }];
+    await store.describeNode(about('a node', { channels: [unusable], busy, faults: 4 }), 60_000);
     expect(await found()).toEqual([
       ['tag_off', 'the tag eu is switched off'],
       ['channel_unusable', 'eu cannot be used: no key'],
     ]);
+    const nodes = await run(['nodes', 'list'], { now: Date.now });
+    expect(nodes.out).toMatch(
+      /node a node +current +1\.2\.3 +2027-\S+ +3 +1 +4 +eu: 2 +eu: no key\n/,
+    );
   });
 
   describe('keys', () => {
@@ -220,6 +225,10 @@ describe('the command line', () => {
       });
       const coming = await json('spend', '--forecast', '--label', 'team=search');
       expect(coming).toMatchObject({ month: '2027-01', spent: 750_000, forecast: 750_000 });
+      const said = await run(['spend', '--forecast', '--label', 'team=search']);
+      expect(said.out).toMatch(
+        /^spent in 2027-01 +750000 .*\na day +0 .*, by today\nat its end +750000 /,
+      );
       const unnamed = await run(['spend', '--by', 'label']);
       expect([unnamed.code, unnamed.error]).toEqual([2, expect.stringContaining('--label team')]);
       expect(await json('keys', 'update', 'bound', '--label', 'none')).toMatchObject({
@@ -322,12 +331,13 @@ describe('the command line', () => {
       await run(['codes', 'create', '--quota', '5', '--name', 'sale', '--count', '2']);
       const batches = await run(['codes', 'batches']);
       const disabled = await run(['codes', 'disable-batch', '--name', 'sale']);
+      writeFileSync(join(folder, 'gateway.yaml'), 'prices: { models: { m: { per_request: 7 } } }');
       const prices = await run(['prices']);
       const logins = await run(['users', 'logins']);
 
       expect(batches.out).toMatch(/sale +2 +0 +2 /);
       expect(disabled.out).toContain('2 codes disabled.');
-      expect(prices.out).toContain('any other');
+      expect(prices.out).toMatch(/\nm +7 .* a request\nany other +1000 /);
       expect((await run(['prices', '--changes'])).out).toContain('No price has changed');
       expect(logins.out).toContain('root is not logged in anywhere.');
     });
