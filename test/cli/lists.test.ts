@@ -327,8 +327,12 @@ describe('what a person reads', () => {
       (await ofReader('logs')).includes('"total": 2'),
     );
     await eventually('it is counted', async () => (await ofReader('spend')).includes('"reader"'));
-    const delivery = { ...{ id: 'a1', messageId: 'm', type: 'x', body: '{}', atMs: T0 } };
-    await store.addDeliveries([{ ...delivery, target: 'hook', summary: 'it is down' }], T0, 9);
+    const delivery = { messageId: 'm', type: 'x', target: 'hook', body: '{}', atMs: T0 };
+    const [a1, a2] = [
+      { ...delivery, id: 'a1', summary: 'it is down' },
+      { ...delivery, id: 'a2', summary: 'it is late' },
+    ];
+    await store.addDeliveries([a1, a2], T0, 9);
     const dead = { state: 'dead', tries: 3, error: 'status 500', dueAtMs: 0 } as const;
     await store.endDelivery('a1', dead, T0, 9);
     const give = [...far(), 'codes', 'create', '--name', 'given', '--quota'];
@@ -360,6 +364,25 @@ describe('what a person reads', () => {
       'codes list --name given',
       'N | given | HINT | enabled | 9 ($0.000018) | TIME | TIME',
       'N | given | HINT | used | 7 ($0.000014) | TIME | never | reader, TIME',
+    ],
+    ['alerts list --state sent', 'No alerts.'],
+    ['alerts resend a2', '"it is late" is sent to hook again.'],
+    ['alerts test', 'There is no such target of alerts: none is configured.'],
+    ['examples show planets', '{}'],
+    ['users mail-reset reader', 'A code is on its way to reader@example.com.'],
+    ['channels providers local', 'models such as | lexical', expect.stringMatching(/^Lexical: it/)],
+    ['channels list --state broken', expect.stringMatching(/Allowed choices are live, off, disab/)],
+    ['codes disable-batch', 'Give --batch or --name.'],
+    ['keys update of-reader', 'Name at least one thing to change.'],
+    ['channels update house', 'Name at least one thing to change.'],
+    ['users update reader', 'Name at least one thing to change.'],
+    [
+      'overview',
+      'tags off | spare',
+      'models without a live channel | other',
+      'gateways | 1',
+      expect.stringMatching(/^house \| \d+ \| 0 \(0\.0 %\) \| [\d.]+ \| .* \| 0 \| \d+ /),
+      'N things need a look.',
     ],
     ['codes batches', 'HASH | given | 1 | 0 | 1 | 9 ($0.000018) | TIME'],
     ['examples list', 'N | planets | somebody else | yes | TIME'],
@@ -422,6 +445,7 @@ describe('what a person reads', () => {
     ['spend --by token --user reader --fields token,requests', 'of-reader | 1', 'total | 1'],
     ['spend --by model --user reader --fields model,quota', 'local | 1000 ($0.002000)'],
     ['spend --by provider --user reader --fields provider,tokens', 'local | 3'],
+    ['spend --by hour --user reader --fields hour,requests', 'TIME | 1'],
     ['spend --user reader --fields user,documents', 'reader | 2'],
   ])('of %s is the same over HTTP and on the store', async (line, ...lines) => {
     const [far, near] = await Promise.all(
