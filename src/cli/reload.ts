@@ -37,13 +37,13 @@ export function addReloadCommand(program: Command, io: CliIo): void {
           connectTimeoutMs: CONNECT_TIMEOUT_MS,
         });
         try {
-          const sentMs = Date.now();
-          const pids = new Set((await gatewaysHere(store)).keys());
+          const sentMs = io.now();
+          const pids = new Set((await gatewaysHere(store, sentMs)).keys());
           if (pids.size === 0) {
             throw new RefusedError(NO_GATEWAY);
           }
           for (const pid of pids) sendSighup(pid);
-          const reports = await outcomes(store, pids, sentMs);
+          const reports = await outcomes(store, pids, { now: io.now, sinceMs: sentMs });
           show(
             reports.map(([pid, { applied, needRestart, why }]) => ({
               ...{ pid, applied, need_restart: needRestart, why: why ?? null },
@@ -69,9 +69,12 @@ export function addReloadCommand(program: Command, io: CliIo): void {
 }
 
 /** What the processes report that reload here: each is a gateway, or the primary of several workers. */
-async function gatewaysHere(store: Store): Promise<ReadonlyMap<number, readonly NodeAbout[]>> {
+async function gatewaysHere(
+  store: Store,
+  nowMs: number,
+): Promise<ReadonlyMap<number, readonly NodeAbout[]>> {
   const here = new Map<number, NodeAbout[]>();
-  for (const { version, about } of await store.listNodes(Date.now())) {
+  for (const { version, about } of await store.listNodes(nowMs)) {
     if (version === undefined || about?.reloading?.machine !== hostname()) continue;
     const { pid } = about.reloading;
     if (isGateway(pid)) here.set(pid, [...(here.get(pid) ?? []), about]);
@@ -96,11 +99,15 @@ function sendSighup(pid: number): void {
 }
 
 /** What came of it, once every worker has reported; of several, what the first reports is what all do. */
-async function outcomes(store: Store, pids: ReadonlySet<number>, sinceMs: number) {
-  const untilMs = Date.now() + REPORT_MS;
+async function outcomes(
+  store: Store,
+  pids: ReadonlySet<number>,
+  { now, sinceMs }: { readonly now: () => number; readonly sinceMs: number },
+) {
+  const untilMs = sinceMs + REPORT_MS;
   for (;;) {
     const reports: [number, NodeReload][] = [];
-    for (const [pid, workers] of await gatewaysHere(store)) {
+    for (const [pid, workers] of await gatewaysHere(store, now())) {
       // One that was killed stays in the store for a while.
       const alive = workers.filter(({ pid: own }) => isGateway(own));
       const lasts = alive.map(({ reloading }) => reloading?.last);
@@ -108,7 +115,7 @@ async function outcomes(store: Store, pids: ReadonlySet<number>, sinceMs: number
       const hasReported = lasts.every((one) => one !== undefined && one.atMs >= sinceMs);
       if (pids.has(pid) && hasReported && last !== undefined) reports.push([pid, last]);
     }
-    if (reports.length === pids.size || Date.now() > untilMs) return reports;
+    if (reports.length === pids.size || now() > untilMs) return reports;
     await sleep(ASK_EVERY_MS);
   }
 }

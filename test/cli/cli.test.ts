@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { once } from 'node:events';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -816,6 +817,32 @@ describe('the command line', () => {
     expect(JSON.parse(error)).toEqual({
       error: { code: 'not_found', message: 'There is no key with id 99.' },
     });
+  });
+
+  it('reloads gateways of this machine alone, and ends although one does not report', async () => {
+    const deaf = `process.on('SIGHUP', () => console.log('heard')); setInterval(() => 0, 1e3)`;
+    const child = spawn(process.execPath, ['-e', `${deaf}; console.log('up')`, 'rerank-gateway']);
+    try {
+      await once(child.stdout, 'data');
+      let hasHeard = false;
+      child.stdout.on('data', () => (hasHeard = true));
+      const pid = child.pid ?? 0;
+      await report(store, 'a node', 0, NOW, 600_000);
+      const reloadAt = async (machine: string): Promise<Run> => {
+        await store.describeNode(about('a node', { pid, reloading: { pid, machine } }), 600_000);
+        return run(['reload'], { now: () => (hasHeard ? NOW + 41_000 : NOW) });
+      };
+
+      expect((await reloadAt('another')).error).toBe(
+        'No gateway with this store runs here that can reload.\n',
+      );
+      expect(await reloadAt(hostname())).toMatchObject({
+        code: 1,
+        error: 'A gateway does not report what came of it; see its log.\n',
+      });
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 
   describe('as a program of its own', () => {
