@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -106,6 +107,48 @@ it('a backup brings the key of its store back, too', async () => {
 
   expect([made.code, restored.code]).toEqual([0, 0]);
   expect(readFileSync(keyFile(anew), 'utf8')).toBe(key);
+});
+
+it.each([
+  ['backup b', { REDIS_URL: 'redis://127.0.0.1:9' }, 'explains how to back it up.'],
+  ['restore b', { REDIS_URL: 'redis://127.0.0.1:9' }, 'explains how to restore it.'],
+  ['backup b', { DATA_DIR: '/nowhere' }, '/nowhere/gateway.db does not exist: nothing to back up.'],
+  ['backup .', {}, '. exists: name a new folder.'],
+  ['restore /nowhere', {}, '/nowhere/gateway.db does not exist: name a backup.'],
+  ['import /nowhere', {}, 'There is no such file.'],
+  ['import new-api /nowhere', {}, 'There is no such file.'],
+])('%s with %j is refused, and says why', async (line, more, why) => {
+  const { code, error } = await run(line.split(' '), more);
+
+  expect([code, error]).toEqual([1, expect.stringContaining(why)]);
+});
+
+it('a restore keeps the data from before, and waits for a gateway to stop', async () => {
+  const dataDir = env.DATA_DIR ?? '';
+  const backup = join(folder, 'backup');
+  await run(['backup', backup]);
+  const broken = join(folder, 'broken');
+  mkdirSync(broken);
+  writeFileSync(storeFile(broken), 'not a database, but long enough to be read as one');
+  const names = (): string[] => readdirSync(dataDir).filter((name) => name.includes('restore'));
+
+  const failed = await run(['restore', broken]);
+  expect([failed.code, names()]).toEqual([69, []]);
+
+  const { code, out } = await run(['restore', backup]);
+  const [kept = ''] = names();
+  expect([code, out]).toEqual([
+    0,
+    `Restored ${backup}. The data from before is in ${join(dataDir, kept)}.\n`,
+  ]);
+  expect(existsSync(storeFile(join(dataDir, kept)))).toBe(true);
+
+  const store = await openStore(loadConfig({ env }).store);
+  await report(store, 'a node', await store.channelsVersion(), T0, 60_000);
+  await store.close();
+  const used = await run(['restore', backup]);
+  expect([used.code, used.error]).toEqual([1, expect.stringContaining('A gateway uses this')]);
+  expect(names()).toHaveLength(1);
 });
 
 describe('export and import', () => {
