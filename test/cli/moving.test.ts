@@ -251,20 +251,30 @@ describe('export and import', () => {
 
 describe('channels export', () => {
   it('prints a file that declares the same channels and switches', async () => {
+    const store = await openStore(loadConfig({ env }).store);
+    const pair = { accessKeyId: new Secret('id-gamma'), secretAccessKey: new Secret('key-gamma') };
+    const aws = { name: '1 aws', provider: 'bedrock', settings: { region: 'eu-central-1' } };
+    await store.createChannel(newChannel({ ...aws, credentials: pair }));
+    await store.close();
     const { code, out } = await run(['channels', 'export', '--local']);
     const file = join(folder, 'gateway.yaml');
     writeFileSync(file, out);
 
-    const keys = { EU_1_API_KEY_1: 'key-alpha', EU_1_API_KEY_2: 'key-beta' };
+    const keys = {
+      ...{ EU_1_API_KEY_1: 'key-alpha', EU_1_API_KEY_2: 'key-beta' },
+      ...{ _1_AWS_ACCESS_KEY_ID: 'id-gamma', _1_AWS_SECRET_ACCESS_KEY: 'key-gamma' },
+    };
     const { channels, tags } = loadConfig({ env: { ...env, ...keys, CONFIG: file } });
 
     expect(code).toBe(0);
-    expect(out).not.toMatch(/key-alpha|key-beta|priority/);
+    expect(out).not.toMatch(/key-alpha|key-beta|gamma|priority/);
     expect(tags).toEqual([{ tag: 'hosted', disabled: true, reason: 'a test' }]);
     expect(channels?.map(({ declared }) => declared)).toMatchObject([
       { name: 'eu 1', provider: 'cohere', weight: 7, models: { a: 'a', b: 'c' }, tag: 'hosted' },
       { name: 'tei', baseUrl: 'http://127.0.0.1:9', status: 2 },
+      { name: '1 aws', provider: 'bedrock', settings: { region: 'eu-central-1' } },
     ]);
+    expect(channels?.[2]?.credentials.secretAccessKey?.reveal()).toBe('key-gamma');
     expect(channels?.[0]?.credentials.apiKey?.reveal()).toBe('key-alpha\nkey-beta');
   });
 });
