@@ -88,7 +88,7 @@ export interface FaultEvent {
   readonly what: string;
   readonly error: unknown;
   readonly requestId?: string;
-  /** Units that a settlement was about that was given up. */
+  /** Units of a settlement that was given up, or whose reservation was gone. */
   readonly unsettled?: number;
 }
 

@@ -194,6 +194,7 @@ export class Settlements {
           : 'the reservation is gone: it expired more than ten minutes ago, or the store has lost it',
       ),
       requestId: reservationId,
+      ...(!mayBeDone && { unsettled: cost }),
     });
   }
 

@@ -68,7 +68,7 @@ describe('a settlement', () => {
 
   it('that never reached the store before is reported if its reservation is gone', async () => {
     expect(await settle({ charged: 'not asked' }, { charged: undefined })).toMatchObject([
-      { kind: 'fault', what: '7 units were not charged' },
+      { kind: 'fault', what: '7 units were not charged', unsettled: 7 },
     ]);
   });
 
