@@ -191,7 +191,6 @@ export class ChannelHealth {
       state.coolUntilMs = Math.max(state.coolUntilMs, nowMs + waitMs);
       this.#paused.add(route.id);
     }
-    if (rule.failures === 0) return;
     const reason = certaintyOf(failure);
     if (reason === undefined) return;
     state.tally = tallied(state.tally, reason, nowMs, rule);

@@ -10,6 +10,7 @@ import type { AttemptOutcome } from '../../../src/gateway/rank.js';
 import { limitsOf, tagBudgetsOf } from '../../../src/gateway/channels/declared-limits.js';
 import type { Route, RouteKey } from '../../../src/gateway/channels/route.js';
 import { StoreUnavailableError, type ShareStore } from '../../../src/store/store.js';
+import { textDocuments } from '../../../src/core/text-documents.js';
 import { deferred } from '../../support/deferred.js';
 import { failed, job, MODEL, offer, ranked } from '../../support/offers.js';
 
@@ -138,6 +139,18 @@ describe('a limit that nodes share', () => {
     const limited = channel({ tokensPerMinute: 1 });
 
     expect(await passed(nodes, limited, 1)).toBe(1);
+  });
+
+  it('lets the small one of two calls through that ask at once, where there is room for it alone', async () => {
+    const { nodes } = fleet();
+    const [node] = nodes;
+    const limited = channel({ tokensPerMinute: 100 });
+    const of = (words: number) => job({ documents: textDocuments(['moon '.repeat(words)]) });
+    (await node?.take(limited, of(60)))?.('abandoned');
+
+    const ends = await Promise.all([of(10), of(60)].map((each) => node?.take(limited, each)));
+
+    expect(ends.map((end) => end !== undefined)).toEqual([true, false]);
   });
 
   it.each([

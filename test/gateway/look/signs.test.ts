@@ -39,6 +39,16 @@ describe('what a server says about itself', () => {
       ['m:1'],
       undefined,
     ],
+    ['SGLang', { '/get_model_info': { model_path: 'm' } }, ['sglang'], ['m'], undefined],
+    [
+      'llama.cpp',
+      { '/props': { default_generation_settings: {}, build_info: 'b1' } },
+      ['llamacpp'],
+      [],
+      undefined,
+    ],
+    ['Triton', { '/v2': { name: 'triton' } }, ['triton'], [], undefined],
+    ['NIM', { '/v1/health/ready': { object: 'health.response' } }, ['nim'], [], undefined],
     ['a bare list of models', { '/models': [{ id: 'm' }] }, [], ['m'], undefined],
     [
       "LiteLLM's proxy",
@@ -57,7 +67,14 @@ describe('what a server says about itself', () => {
     ['an owner that is not a server', { '/v1/models': MODELS('someone') }, [], ['m'], undefined],
     [
       'something else there',
-      { '/info': { name: 'a blog' }, '/v2': { name: 'not triton' } },
+      {
+        ...{
+          '/info': { name: 'a blog' },
+          '/v2': { name: 'not triton' },
+          '/health/liveliness': 'ok',
+        },
+        ...{ '/v1/health/ready': { object: 'ok' }, '/props': { default_generation_settings: {} } },
+      },
       [],
       [],
       undefined,
