@@ -1,6 +1,13 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { AddressList, clientAddress } from '../../src/http/client-address.js';
+import {
+  addressBlock,
+  AddressList,
+  clientAddress,
+  isRebound,
+  isRelayedHere,
+  isSecure,
+} from '../../src/http/client-address.js';
 
 describe('a list of addresses', () => {
   it.each([
@@ -27,21 +34,105 @@ describe('a list of addresses', () => {
   });
 });
 
-describe('the address of a caller', () => {
-  it('is read from the header of a proxy that is trusted by a range in IPv6 form', () => {
-    const trusted = new AddressList(['::ffff:127.0.0.0/104']);
-    const from = (remoteAddress: string): string =>
-      clientAddress(
-        // Nothing else of a request is looked at.
-        {
-          socket: { remoteAddress },
-          headers: { 'x-forwarded-for': '203.0.113.9' },
-        } as unknown as IncomingMessage,
-        trusted,
-      );
+const PROXIES = new AddressList(['::ffff:127.0.0.0/104', '10.0.0.0/8', '::1']);
 
-    expect(from('127.0.0.1')).toBe('203.0.113.9');
-    expect(from('::ffff:127.0.0.1')).toBe('203.0.113.9');
-    expect(from('10.0.0.1')).toBe('10.0.0.1');
+/** As much of a request as tells where it comes from. */
+const from = (remoteAddress: string | undefined, headers: IncomingHttpHeaders = {}) =>
+  ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
+
+describe('the address of a caller', () => {
+  it.each([
+    ['127.0.0.1', '203.0.113.9', '203.0.113.9'],
+    ['::ffff:127.0.0.1', '203.0.113.9', '203.0.113.9'],
+    ['192.0.2.1', '203.0.113.9', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '203.0.113.9', '192.0.2.1'],
+    // What a caller writes there itself is further out than what a proxy adds.
+    ['127.0.0.1', '1.1.1.1, 203.0.113.9', '203.0.113.9'],
+    ['127.0.0.1', '1.1.1.1, 203.0.113.9,10.0.0.1', '203.0.113.9'],
+    ['127.0.0.1', '10.0.0.2, 10.0.0.1', '10.0.0.2'],
+    ['127.0.0.1', '203.0.113.9:4711', '203.0.113.9'],
+    ['127.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
+    ['127.0.0.1', '[2001:db8::1]', '2001:db8::1'],
+    ['127.0.0.1', ' , ', '127.0.0.1'],
+    ['127.0.0.1', undefined, '127.0.0.1'],
+  ])('connected from %s, with X-Forwarded-For: %s, is %s', (peer, forwarded, expected) => {
+    const req = from(peer, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded });
+
+    expect(clientAddress(req, PROXIES)).toBe(expected);
   });
+
+  it('is that of the connection where no proxy is trusted', () => {
+    const req = from('127.0.0.1', { 'x-forwarded-for': '203.0.113.9' });
+
+    expect(clientAddress(req, undefined)).toBe('127.0.0.1');
+  });
+});
+
+it.each([
+  ['127.0.0.1', {}, false],
+  ['127.0.0.1', { 'x-forwarded-for': '203.0.113.9' }, false],
+  ['127.0.0.1', { 'x-real-ip': '203.0.113.9' }, true],
+  ['127.0.0.1', { forwarded: 'for=203.0.113.9' }, true],
+  ['127.0.0.1', { via: '1.1 proxy' }, true],
+  // No setting names it.
+  ['::ffff:127.1.1.1', { 'x-forwarded-for': '203.0.113.9' }, true, undefined],
+  ['192.0.2.1', { via: '1.1 proxy' }, false],
+] as const)(
+  'from %s with %j, a proxy of this machine hides the caller: %s',
+  (peer, headers, expected, ...trusted) => {
+    const proxies = trusted.length === 0 ? PROXIES : undefined;
+
+    expect(isRelayedHere(from(peer, headers), proxies)).toBe(expected);
+  },
+);
+
+it.each([
+  ['localhost', false],
+  ['localhost:8080', false],
+  ['LOCALHOST', false],
+  ['console.localhost:8080', false],
+  ['127.0.0.1:8080', false],
+  ['[::1]:8080', false],
+  ['rerank.example.com', false],
+  ['evil.example', true],
+  ['evil.example:8080', true],
+  ['notlocalhost', true],
+  ['localhost.evil.example', true],
+  [undefined, false],
+])('a page of this machine that asks for the host %s is rebound: %s', (host, expected) => {
+  const asks = (peer: string) => isRebound(from(peer, { host }), undefined, 'rerank.example.com');
+
+  expect([asks('127.0.0.1'), asks('::1')]).toEqual([expected, expected]);
+  // Nobody else’s browser reaches this machine by its own addresses.
+  expect(asks('192.0.2.1')).toBe(false);
+});
+
+it.each([
+  ['127.0.0.1', 'https', true],
+  ['127.0.0.1', 'HTTPS, http', true],
+  ['127.0.0.1', 'http, https', false],
+  ['127.0.0.1', 'http', false],
+  ['127.0.0.1', undefined, false],
+  // Anybody may write it.
+  ['192.0.2.1', 'https', false],
+])('a request from %s with X-Forwarded-Proto: %s came by https: %s', (peer, proto, expected) => {
+  const headers = proto === undefined ? {} : { 'x-forwarded-proto': proto };
+
+  expect(isSecure(from(peer, headers), PROXIES)).toBe(expected);
+});
+
+it('a connection of this process is as secure as it is encrypted', () => {
+  const encrypted = { headers: {}, socket: { encrypted: true } } as never;
+
+  expect(isSecure(encrypted, undefined)).toBe(true);
+});
+
+it.each([
+  ['203.0.113.9', '203.0.113.9'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::7', '2001:db8:1:2::/64'],
+  ['not:an:address', 'not:an:address'],
+  ['', ''],
+])('attempts from %s are counted under %s', (address, block) => {
+  expect(addressBlock(address)).toBe(block);
 });

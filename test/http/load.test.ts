@@ -37,6 +37,31 @@ describe('the load', () => {
     expect(load.own(load.enter(0, 60), 'one', 60, 60)).toBe(1);
   });
 
+  it('has no more than its share of the places for one caller, also once it is resized', () => {
+    const load = new Load(4, 100, 0.5);
+    const own = (name: string) => load.own(load.enter(0, 60), name, 0, 60);
+
+    expect([own('one'), own('one'), own('two')]).toEqual([1, 2, 1]);
+    expect(() => own('one')).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    load.resize(8, 100, 0.25);
+    expect(own('two')).toBe(2);
+    expect(() => own('two')).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  });
+
+  it('is idle once the last place is left', async () => {
+    const load = new Load(4, 100);
+    const [first, second] = [load.enter(0, 60), load.enter(0, 60)];
+    let isIdle = false;
+    const idle = load.idle().then(() => (isIdle = true));
+
+    load.leave(first);
+    await Promise.resolve();
+    expect(isIdle).toBe(false);
+    load.leave(second);
+    expect(await idle).toBe(true);
+    await load.idle();
+  });
+
   it('has no room for a place as long as one of its owners has none', () => {
     const load = new Load(4, 100, 0.5);
     const [first, second] = [load.enter(0, 60), load.enter(0, 60)];
