@@ -115,12 +115,13 @@ export const KEY_ERRORS: readonly ErrorCode[] = [
   'headers_too_large',
   ...(['missing_api_key', 'invalid_api_key', 'token_expired', 'token_disabled'] as const),
   'invalid_signature',
-  ...(['insufficient_user_quota', 'token_quota_exhausted', 'ip_not_allowed'] as const),
-  ...(['user_disabled', 'internal_error', 'store_unavailable'] as const),
+  ...(['token_quota_exhausted', 'ip_not_allowed', 'user_disabled'] as const),
+  ...(['internal_error', 'store_unavailable'] as const),
 ];
 
 export const RERANK_ERRORS: readonly ErrorCode[] = [
   ...KEY_ERRORS,
+  ...(['insufficient_user_quota', 'token_budget_exhausted', 'user_budget_exhausted'] as const),
   ...(['invalid_json', 'invalid_request', 'invalid_query', 'invalid_documents'] as const),
   ...(['model_not_allowed', 'tag_not_allowed', 'model_not_found', 'request_timeout'] as const),
   'permission_denied',

@@ -12,6 +12,8 @@ const EXCEPTIONS: Readonly<Partial<Record<ErrorCode, readonly [name: string, sta
   unauthorized: ['AccessDeniedException', 403],
   insufficient_user_quota: ['ServiceQuotaExceededException', 400],
   token_quota_exhausted: ['ServiceQuotaExceededException', 400],
+  token_budget_exhausted: ['ServiceQuotaExceededException', 400],
+  user_budget_exhausted: ['ServiceQuotaExceededException', 400],
   model_not_found: ['ResourceNotFoundException'],
   not_found: ['ResourceNotFoundException'],
   conflict: ['ConflictException'],

@@ -99,6 +99,8 @@ const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
   unauthorized: 'InvalidApiKey',
   insufficient_user_quota: 'Arrearage',
   token_quota_exhausted: 'Arrearage',
+  token_budget_exhausted: 'Arrearage',
+  user_budget_exhausted: 'Arrearage',
   model_not_allowed: 'Model.AccessDenied',
   model_not_found: 'ModelNotFound',
   not_found: 'InvalidURL',

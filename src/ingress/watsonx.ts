@@ -107,6 +107,8 @@ const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
   token_expired: 'authentication_token_expired',
   insufficient_user_quota: 'token_quota_reached',
   token_quota_exhausted: 'token_quota_reached',
+  token_budget_exhausted: 'token_quota_reached',
+  user_budget_exhausted: 'token_quota_reached',
   ip_not_allowed: 'user_authorization_failed',
   model_not_allowed: 'user_authorization_failed',
   tag_not_allowed: 'user_authorization_failed',

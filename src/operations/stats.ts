@@ -60,7 +60,7 @@ const KEYS = Joi.string()
 const MAX_KEYS = 100;
 const FORMAT = choice('json', 'csv').default('json');
 const KEPT =
-  'Sums over all nodes, up to a few seconds ago; what a node could only report later is there within a minute. Minutes are kept for 6 hours, 5 minutes for 3 days, hours for 35 days (of spending for 400), and days of spending for `log.stats_days`; `complete_from` says since when nothing is missing.';
+  'Sums over all nodes, up to a few seconds ago; late reports follow within a minute. Minutes are kept for 6 hours, 5 minutes for 3 days, hours for 35 days (of spending for 400), and days of spending for `log.stats_days`; `complete_from` says since when nothing is missing.';
 
 const SERIES_QUERY = shape({
   ...SPAN,

@@ -46,7 +46,7 @@ const ALIASES = mapOf(Joi.string().max(1_024)).description(
 );
 
 const FALLBACKS_TEXT =
-  "Models to try in turn when no channel of the one it names returns a ranking; none: those of the model's rule.";
+  "Models to try in turn when no channel of the one asked for ranks; none: those of the model's rule.";
 
 /** What a key may be used for, as a body sets it. */
 export const POLICY_BODY = partial({

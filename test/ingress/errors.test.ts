@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { ERRORS, GatewayError, type ErrorCode } from '../../src/core/errors.js';
+import { awsError } from '../../src/ingress/aws.js';
+import { DIALECTS } from '../../src/ingress/index.js';
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
+/** What AWS's clients raise by name, and the status with which AWS sends it. */
+const AWS: Readonly<Record<string, number>> = {
+  AccessDeniedException: 403,
+  BadGatewayException: 502,
+  ConflictException: 409,
+  ExpiredTokenException: 403,
+  InternalServerException: 500,
+  InvalidSignatureException: 403,
+  ModelTimeoutException: 408,
+  ResourceNotFoundException: 404,
+  ServiceQuotaExceededException: 400,
+  ServiceUnavailableException: 503,
+  ThrottlingException: 429,
+  UnrecognizedClientException: 403,
+  ValidationException: 400,
+};
+
+describe('an error for clients of AWS', () => {
+  it.each(CODES)('is one that they know: %s', (code) => {
+    const { status, headers } = awsError(new GatewayError(code, 'Why.'));
+
+    expect(status).toBe(AWS[headers?.['x-amzn-ErrorType'] ?? '']);
+  });
+
+  it.each([
+    ['invalid_request', 'ValidationException'],
+    ['too_many_documents', 'ValidationException'],
+    ['ip_not_allowed', 'AccessDeniedException'],
+    ['user_budget_exhausted', 'ServiceQuotaExceededException'],
+    ['rate_limited', 'ThrottlingException'],
+  ] as const)('says what is wrong: %s is %s', (code, name) => {
+    expect(awsError(new GatewayError(code, 'Why.')).headers).toEqual({ 'x-amzn-ErrorType': name });
+  });
+});
+
+it.each(DIALECTS)('$id says of a spent budget what it says of a spent quota', ({ error }) => {
+  const told = (code: ErrorCode) =>
+    JSON.stringify(error(new GatewayError(code, 'Why.'), 'id', {})).replaceAll(
+      // Some write it with spaces or hyphens.
+      new RegExp(code.replaceAll('_', '[_ -]'), 'g'),
+      'the code',
+    );
+  const quota = told('token_quota_exhausted');
+
+  expect(told('insufficient_user_quota')).toBe(quota);
+  expect(told('token_budget_exhausted')).toBe(quota);
+  expect(told('user_budget_exhausted')).toBe(quota);
+});
