@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { textDocuments } from '../../../src/core/text-documents.js';
 import { coalesced } from '../../../src/gateway/policies/coalesce.js';
 import type { Job, Outcome } from '../../../src/gateway/rank.js';
@@ -10,13 +10,19 @@ const good: Outcome = { kind: 'ranked', ranking: ranking(offer(1)) };
 
 function setUp() {
   const flights: { job: Job; land(outcome: Outcome): void; crash(error: Error): void }[] = [];
-  const rank = coalesced((deadlineMs) => createScope(Date.now(), deadlineMs - Date.now()))(
+  const releases: { readonly mock: { readonly calls: readonly unknown[] } }[] = [];
+  const scopeUntil = (deadlineMs: number): OwnedScope => {
+    const scope = createScope(Date.now(), deadlineMs - Date.now());
+    releases.push(jest.spyOn(scope, 'release'));
+    return scope;
+  };
+  const rank = coalesced(scopeUntil)(
     (given) =>
       new Promise((resolve, reject) => {
         flights.push({ job: given, land: resolve, crash: reject });
       }),
   );
-  return { flights, rank };
+  return { flights, releases, rank };
 }
 
 const scopes: OwnedScope[] = [];
@@ -32,14 +38,16 @@ afterEach(() => {
 
 describe('identical calls at the same time', () => {
   it('share one ranking', async () => {
-    const { flights, rank } = setUp();
+    const { flights, releases, rank } = setUp();
     const both = [rank(caller().job), rank(caller().job)];
     await nextTurn();
+    expect(releases.map(({ mock }) => mock.calls.length)).toEqual([0]);
 
     flights[0]?.land(good);
 
     expect(await Promise.all(both)).toEqual([good, good]);
     expect(flights).toHaveLength(1);
+    expect(releases.map(({ mock }) => mock.calls.length)).toEqual([1]);
   });
 
   it('do not share it with another owner, query, list, number of rows or option', async () => {
