@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 
 describe('health and metrics', () => {
   let gateway: TestGateway;
@@ -18,6 +19,25 @@ describe('health and metrics', () => {
 
     expect([healthy.status, healthy.body]).toEqual([200, { status: 'ok' }]);
     expect([ready.status, ready.body]).toEqual([200, { status: 'ready' }]);
+  });
+
+  it('are logged as other requests are, but for those of probes', async () => {
+    const ask = (path: string) =>
+      fetch(`${gateway.url}${path}`, {
+        headers: { 'x-request-id': `asked${path.replace('/', '-')}` },
+      });
+    for (const path of ['/healthz', '/openapi.json', '/nothing']) await (await ask(path)).text();
+    const lines = (): unknown[] =>
+      gateway.log
+        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+        .filter(({ requestId }) => String(requestId).startsWith('asked'));
+
+    await until('the last is logged', () => lines().length > 1);
+
+    expect(lines()).toMatchObject([
+      { level: 'info', msg: 'request', requestId: 'asked-openapi.json', route: '/openapi.json' },
+      { requestId: 'asked-nothing', method: 'GET', status: 404, route: 'none' },
+    ]);
   });
 
   it.each(['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/'])(
