@@ -204,7 +204,11 @@ async function serve(
   } else {
     onReloadSignal(() => void reload.run());
     app.server.listen(wantedPort, host, MAX_WAITING);
-    await once(app.server, 'listening');
+    await once(app.server, 'listening').catch(async (error: unknown) => {
+      // It has reported to the store: unless it takes that back, people are alerted to a gateway that died.
+      await app.close(0);
+      throw error;
+    });
     const { port } = app.server.address() as AddressInfo;
     print(welcome(config, first, port));
     logger.info({ port, host, pid }, 'listening');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -31,6 +31,7 @@ it.each(['1', '2'])(
     const child = spawn(process.execPath, ['dist/main.js'], { env });
     const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
     const status = child.exitCode;
+    const nodes = spawnSync(process.execPath, ['dist/cli.js', 'nodes', 'list'], { env });
     taken.close();
     rmSync(folder, { recursive: true });
 
@@ -39,6 +40,8 @@ it.each(['1', '2'])(
     expect(complaint).toMatch(/The root account was created: root\n {2}password: \w{24}/);
     expect(output).not.toContain('password');
     expect(status).not.toBe(0);
+    // Nor does it look like a gateway that has died.
+    expect(nodes.stdout.toString()).toMatch(/^No gateway uses /);
   },
   120_000,
 );
