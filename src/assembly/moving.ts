@@ -154,7 +154,7 @@ async function begin(store: Store, { id }: Header, nowMs: number): Promise<Impor
     throw new MovingError(
       before?.done === false
         ? 'This store has a part of another export. Finish that import, or import into an empty store.'
-        : `This store is not empty: it has ${total} accounts and ${channels.length} channels. Import into an empty one, before a gateway starts on it: another DATA_DIR, or another REDIS_PREFIX.`,
+        : `This store is not empty (accounts: ${total}, channels: ${channels.length}). Import into an empty one, before a gateway starts on it: another DATA_DIR, or another REDIS_PREFIX.`,
     );
   }
   return { id, lines: 1, done: false };

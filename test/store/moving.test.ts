@@ -314,7 +314,7 @@ describe.each([
     expect(await isHalfImported(to)).toBe(false);
     await createUser(to);
 
-    await expect(imported(to, lines)).rejects.toThrow('it has 1 accounts and 0 channels');
+    await expect(imported(to, lines)).rejects.toThrow('(accounts: 1, channels: 0)');
   });
 
   it('refuses an export of a newer release, a damaged one, and a part of another one', async () => {
