@@ -35,6 +35,8 @@ const REQUEST_MS = 5_000;
 /** For all of them: whatever has not been tried by then is skipped. */
 const TOTAL_MS = 40_000;
 const AT_ONCE = 4;
+/** Of one reply: all are kept until the end, and there may be a hundred. Long lists of models have a megabyte. */
+const MAX_REPLY_BYTES = 2 * 1_048_576;
 /** Problems after which nothing else needs to be tried. */
 const FINAL: ReadonlySet<string> = new Set(['wrong_key', 'no_credit']);
 
@@ -97,7 +99,7 @@ class Remembering {
     const key = JSON.stringify([origin, path, method, headers, body?.toString()]);
     const known = this.#replies.get(key);
     if (known !== undefined) return known;
-    const reply = this.#upstream.send(request, scope);
+    const reply = this.#upstream.send({ ...request, maxReplyBytes: MAX_REPLY_BYTES }, scope);
     this.#replies.set(key, reply);
     return reply;
   }

@@ -193,6 +193,9 @@ export class AccessTokens {
       if (error instanceof TransportError && error.fault === 'forbidden') {
         return failed('misconfigured', error.message);
       }
+      if (error instanceof TransportError && error.fault === 'unreadable') {
+        return failed('invalid', `the token endpoint sent no token: ${error.message}`);
+      }
       // What broke on the way says more about our network than a caller should know.
       return failed('transient', 'the token endpoint did not answer');
     }

@@ -44,6 +44,8 @@ export interface UpstreamRequest {
   readonly headers: string[];
   readonly body: Buffer | JsonFragment | string | undefined;
   readonly timeoutMs: number;
+  /** Absent: as much as a reply of any kind may have. */
+  readonly maxReplyBytes?: number | undefined;
   /** Asked right before the request is written: a tag may have been switched off while the connection was being made. */
   readonly stillWanted: () => boolean;
   /** Called once the system has accepted all of it. */

@@ -24,6 +24,7 @@ const IDLE_CONNECTION_MS = 3_500;
 const MAX_IDLE_CONNECTION_MS = 60_000;
 
 const TOKEN_TIMEOUT_MS = 10_000;
+const MAX_TOKEN_REPLY_BYTES = 262_144;
 
 /** The share of the room for replies that one origin may take: it must not keep the others out. */
 const SHARE_OF_ORIGIN = 0.5;
@@ -59,7 +60,8 @@ export class Upstream {
     return new Promise((resolve, reject) => {
       const { body } = request;
       const { pool, room } = this.#origin(request.origin);
-      const limits = { maxBytes: this.#maxReplyBytes, rooms: [this.#room, room] } as const;
+      const maxBytes = Math.min(request.maxReplyBytes ?? Infinity, this.#maxReplyBytes);
+      const limits = { maxBytes, rooms: [this.#room, room] } as const;
       const exchange = new Exchange(request, limits, resolve, reject, scope);
       pool.dispatch(
         {
@@ -89,6 +91,7 @@ export class Upstream {
         headers: Object.entries(request.headers).flat(),
         body: request.body,
         timeoutMs: TOKEN_TIMEOUT_MS,
+        maxReplyBytes: MAX_TOKEN_REPLY_BYTES,
         stillWanted: () => !signal.aborted,
       },
       undefined,

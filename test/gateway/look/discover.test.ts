@@ -25,9 +25,12 @@ const SELF_HOSTED = allProviders().flatMap((provider) =>
 const RERANKERS = SELF_HOSTED.filter(({ rounds }) => rounds === undefined);
 const ANY_MODEL = SELF_HOSTED.filter(({ rounds }) => rounds !== undefined);
 
-function discover(server: Partial<UnknownServer> & Pick<UnknownServer, 'baseUrl'>) {
+function discover(
+  server: Partial<UnknownServer> & Pick<UnknownServer, 'baseUrl'>,
+  through = upstream,
+) {
   const look = createDiscover({
-    upstream,
+    upstream: through,
     neural: { rank: () => Promise.reject(new Error('nothing is ranked inside')) },
     tools: { vectors: undefined, prompts: loadPrompts(undefined) },
     now: Date.now,
@@ -262,4 +265,17 @@ describe('a server that says what it is', () => {
     ]);
     expect(requests).toBe(0);
   });
+});
+
+it('a server that sends megabytes about itself is not read to the end', async () => {
+  const server = await startUpstream((_request, res) => sendJson(res, ' '.repeat(2_200_000)));
+  const roomy = new Upstream({ maxReplyBytes: 64_000_000 });
+
+  const { problem } = await discover({ baseUrl: server.url }, roomy);
+
+  expect(problem).toEqual({
+    code: 'unreachable',
+    message: 'It cannot be reached: the reply is larger than allowed.',
+  });
+  await Promise.all([server.close(), roomy.close()]);
 });

@@ -230,6 +230,17 @@ describe('Upstream', () => {
     expect(await upstream.fetchToken(request, signal)).toMatchObject({ text: 'ok' });
   });
 
+  it('takes less of a token endpoint than of others', async () => {
+    const target = await startUpstream((_request, res) => void res.end(' '.repeat(300_000)));
+    open.push(target);
+    const request = { method: 'POST', url: target.url, headers: {}, body: 'x' } as const;
+    const upstream = upstreamWith({ maxReplyBytes: 1_000_000 });
+    const asking = upstream.fetchToken(request, new AbortController().signal);
+
+    await expect(asking).rejects.toMatchObject({ fault: 'unreadable' });
+    expect(await upstream.send(post(target.url))).toMatchObject({ status: 200 });
+  });
+
   it('tells a connection that cannot be made from one that breaks', async () => {
     await expect(upstreamWith().send(post('http://127.0.0.1:1'))).rejects.toMatchObject({
       fault: 'connect',
