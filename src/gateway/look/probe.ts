@@ -50,6 +50,9 @@ function always(): boolean {
 /** Extra time for fetching a token before the request itself. */
 const TOKEN_GRACE_MS = 15_000;
 
+/** Of the ranking of two short documents, or of vectors for them. */
+const MAX_REPLY_BYTES = 2 * 1_048_576;
+
 /** A probe sends one request just as traffic would be sent, and watches the wire to find out what went wrong. */
 export function createProbe(deps: ProbeDeps): Probe {
   return async (channel, model, turn = 0, mayBegin = always) => {
@@ -185,7 +188,8 @@ class Witness implements Sighting {
 
   send(request: UpstreamRequest, scope?: Scope): Promise<RawReply> {
     this.url = request.origin + request.path;
-    return this.#watch(() => this.#upstream.send(request, scope));
+    const bounded = { ...request, maxReplyBytes: MAX_REPLY_BYTES };
+    return this.#watch(() => this.#upstream.send(bounded, scope));
   }
 
   readonly fetchToken = (request: TokenRequest, signal: AbortSignal): Promise<RawReply> => {

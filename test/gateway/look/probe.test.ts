@@ -242,6 +242,16 @@ describe('a channel that does not work', () => {
     });
   });
 
+  it('that answers with megabytes is not read to the end', async () => {
+    upstream.answer((_, res) => sendJson(res, ' '.repeat(2_200_000)));
+    await http.close();
+    http = new Upstream({ maxReplyBytes: 64_000_000 });
+
+    const { problem } = await probe(channel());
+
+    expect(problem?.message).toContain('the reply is larger than allowed');
+  });
+
   it('that never answers is abandoned', async () => {
     upstream.answer(() => undefined);
 
