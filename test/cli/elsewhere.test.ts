@@ -15,6 +15,8 @@ import { hashRedemptionCode } from '../../src/management/redeem.js';
 import { openDriver } from '../../src/store/sqlite/driver.js';
 import type { Store } from '../../src/store/store.js';
 import { createUser, sha256, T0 } from '../store/contract/harness.js';
+import { createAccount } from '../support/accounts.js';
+import { startGateway } from '../support/gateway.js';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/elsewhere');
 const CONFIG = join(FIXTURES, 'litellm.yaml');
@@ -190,6 +192,16 @@ describe('keys of LiteLLM', () => {
     expect(planned(key).keys[0]?.draft).toMatchObject(draft);
   });
 
+  it('lose limits that keys do not have here, and have a name without one', () => {
+    const { keys, notCarried } = planned({ key_alias: null, tpm_limit: 500, team_id: 't' });
+
+    expect(keys[0]?.draft.name).toBe('sk-...ller');
+    expect(notCarried.map(({ what }) => what)).toEqual([
+      'tpm_limit of key sk-...ller',
+      'team_id of key sk-...ller',
+    ]);
+  });
+
   it.each([
     ['an expired key', { expires: '2001-01-01T00:00:00Z' }],
     ['a key without a hash', { token: 'sk-plain' }],
@@ -212,6 +224,33 @@ describe('deployments of LiteLLM', () => {
     const entry = { model_name: 'm', litellm_params: { model, api_base, api_key: 'k' } };
     const [channel] = planOfLitellm({ model_list: [entry] }, {}).channels;
     expect(channel).toMatchObject({ provider, ...(url === undefined ? {} : { base_url: url }) });
+  });
+
+  it.each([
+    ['cohere/rerank-*', 'a wildcard names no model'],
+    ['nobody/rerank-1', 'LiteLLM\'s provider "nobody" has no counterpart here that is known'],
+    ['bge-reranker', 'LiteLLM\'s provider "bge-reranker" has no counterpart here that is known'],
+  ])('%s is left out: %s', (model, why) => {
+    const entry = { model_name: 'm', litellm_params: { model, api_key: 'k' } };
+    const { channels, notCarried } = planOfLitellm({ model_list: [entry] }, {});
+    expect([channels, notCarried]).toEqual([[], [{ what: `model m (${model})`, why }]]);
+  });
+
+  it("are Cohere's where the name is bare, and keep tags and aliases", () => {
+    const params = { model: 'rerank-v3.5', api_key: 'k', tags: ['eu', 'fast'] };
+    const { channels, toDo } = planOfLitellm(
+      {
+        model_list: [{ model_name: 'm', litellm_params: params }],
+        router_settings: { model_group_alias: { ours: 'm', other: 'gone' } },
+      },
+      {},
+    );
+
+    expect(channels).toMatchObject([{ provider: 'cohere', models: { m: 'rerank-v3.5' } }]);
+    expect(channels[0]?.tag).toBe('eu+fast');
+    expect(toDo).toEqual([
+      'Put the alias ours into the configuration: callers: {aliases: {ours: m}}.',
+    ]);
   });
 
   it('may name their provider beside the model, and their limit beside its parameters', () => {
@@ -323,6 +362,32 @@ describe('import new-api', () => {
     expect(report.not_carried.map(({ what }) => what)).toEqual(
       expect.arrayContaining(['account root', 'key prod']),
     );
+  });
+
+  it('carries no secrets over HTTP, where an admin could plant them', async () => {
+    const gateway = await startGateway({});
+    try {
+      const { token } = await createAccount(gateway.store, { role: 100, username: 'root' });
+      const there = ['--url', gateway.url, '--access-token', 'env:TOKEN', '--json'];
+      const command = ['import', 'new-api', join(folder, 'one-api.db'), ...there];
+
+      const { code, out, error } = await run(command, { TOKEN: token });
+
+      expect([code, error]).toEqual([0, '']);
+      const report = JSON.parse(out) as { not_carried: object[] };
+      const accounts = ['carol', 'dave'];
+      expect(report).toMatchObject({
+        carried: { channels: ['Cohere', 'SiliconFlow'], accounts, keys: [], codes: [] },
+      });
+      expect(report.not_carried).toContainEqual({
+        what: '2 keys and 1 code',
+        why: expect.stringContaining('only a command on the store itself can carry secrets over'),
+      });
+      expect((await gateway.store.findUser('carol', T0))?.quota).toBe(750_000);
+      expect((await gateway.store.listTokens({ offset: 0, limit: 1 }, T0)).total).toBe(0);
+    } finally {
+      await gateway.close();
+    }
   });
 
   it('refuses a database of something else, and changes nothing in it', async () => {

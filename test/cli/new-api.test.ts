@@ -193,6 +193,33 @@ describe('rows of new-api', () => {
     ]);
   });
 
+  it('of a channel name what has no counterpart here', () => {
+    const { notCarried } = plan({
+      channels: [{ ...CHANNEL, name: 'c', model_mapping: '{', param_override: '{"a":1}' }],
+    });
+
+    expect(notCarried).toEqual([
+      { what: 'model_mapping of channel c', why: 'it is not a JSON object' },
+      { what: 'param_override of channel c', why: 'there is no such setting here' },
+    ]);
+  });
+
+  it('with a limit to no models are a disabled key, and a number is no name of an account', () => {
+    const none = { ...TOKEN, name: 'none', model_limits_enabled: 1, model_limits: '' };
+    const { keys, users, toDo } = plan({
+      tokens: [none],
+      users: [{ id: 1, username: '123', role: 1, group: 'default' }],
+    });
+
+    expect([keys[0]?.draft.enabled, users[0]?.username]).toEqual([false, 'user-123']);
+    expect(toDo).toEqual(
+      expect.arrayContaining([
+        'Set the models of key none, and enable it: it had none.',
+        'Tell "123" that the account is called "user-123" here.',
+      ]),
+    );
+  });
+
   it('with the beginning of a key keep it', () => {
     const { keys } = plan({ tokens: [{ ...TOKEN, name: 'whole', key: 'sk-whole' }] });
 
