@@ -120,6 +120,7 @@ describe('the command line', () => {
     expect(well.out).toMatch(/settings +valid\n[^]*channels +1 of 1 live\n\nAll right\.\n/);
     expect(ill.code).toBe(1);
     expect(JSON.parse(ill.out)).toMatchObject({
+      ...{ settings: 'valid', gateways: '0', channels: '0 of 1 live' },
       attention: [
         { kind: 'tag_off', name: 'eu' },
         { kind: 'models_dark', name: 'rerank-v3.5' },
@@ -260,7 +261,12 @@ describe('the command line', () => {
         max_concurrency: 4,
       });
       expect(created.key).toMatch(/^sk-/);
-      expect((await run(['keys', 'create', '--budget', '5usd'])).code).toBe(0);
+      await json('keys', 'create', '--name', 'spends', '--budget', '5usd');
+      expect((await run(['keys', 'show', 'spends'])).out).toMatch(
+        /^budget +2500000 \(\$5\.00\)$[^]*^budget spent +0 [^]*^budget renews +2027-02-01T/m,
+      );
+      const renamed = ['keys', 'update', 'spends', '--name', 'rests', '--expires', 'never'];
+      expect(await json(...renamed)).toMatchObject({ name: 'rests', expired_time: -1 });
     });
 
     it('show their aliases, and lose them', async () => {

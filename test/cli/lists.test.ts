@@ -244,6 +244,7 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(refused).toMatchObject({ code: 1, error: 'Nothing was done.\n' });
     expect(before.out).toContain('spare,on\r\n');
     expect(scripted).toMatchObject({ code: 0, error: `1 model goes ${dark}\n` });
+    expect(scripted.out).toMatch(/^Tag "spare" is switched off\. It covers 1 channel, /);
     expect((await run([...way(), 'tags', 'enable', 'spare', '-n'])).out).toContain(
       '1 channel would',
     );
@@ -370,7 +371,12 @@ describe('what a person reads', () => {
     ['alerts test', 'There is no such target of alerts: none is configured.'],
     ['examples show planets', '{}'],
     ['users mail-reset reader', 'A code is on its way to reader@example.com.'],
-    ['channels providers local', 'models such as | lexical', expect.stringMatching(/^Lexical: it/)],
+    [
+      'channels providers local',
+      'address | inside the gateway',
+      'models such as | lexical',
+      expect.stringMatching(/^Lexical: it/),
+    ],
     ['channels list --state broken', expect.stringMatching(/Allowed choices are live, off, disab/)],
     ['codes disable-batch', 'Give --batch or --name.'],
     ['keys update of-reader', 'Name at least one thing to change.'],

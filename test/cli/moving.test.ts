@@ -267,7 +267,8 @@ describe('channels export', () => {
     const { channels, tags } = loadConfig({ env: { ...env, ...keys, CONFIG: file } });
 
     expect(code).toBe(0);
-    expect(out).not.toMatch(/key-alpha|key-beta|gamma|priority/);
+    expect(out).not.toMatch(/key-alpha|key-beta|gamma|priority|credentials: {}/);
+    expect(out).toMatch(/name: tei\n[^]*models:\n {6}- rerank-v1\n/);
     expect(tags).toEqual([{ tag: 'hosted', disabled: true, reason: 'a test' }]);
     expect(channels?.map(({ declared }) => declared)).toMatchObject([
       { name: 'eu 1', provider: 'cohere', weight: 7, models: { a: 'a', b: 'c' }, tag: 'hosted' },
