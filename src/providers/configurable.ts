@@ -194,7 +194,7 @@ function mistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] 
     json !== '' &&
       parseObject(json) === undefined &&
       'settings.constants must be a JSON object, such as {"truncate": true}',
-    !Number.isInteger(settings.indexBase ?? 0) && 'settings.index_base must be 0 or 1',
+    ![0, 1].includes(Number(settings.indexBase ?? 0)) && 'settings.index_base must be 0 or 1',
     textSetting(settings, 'documentsKey') === '' && 'settings.documents_key must name a key',
     textSetting(settings, 'queryKey') === '' && 'settings.query_key must name a key',
     !/^[\w!#$%&'*+.^`|~-]+$/.test(textSetting(settings, 'authorizationHeader')) &&

@@ -23,6 +23,10 @@ describe('a wire form made of settings', () => {
     },
   );
 
+  it.each([-1, 2])('refuses %d for the index of the first document', (indexBase) => {
+    expect(mistakes({ indexBase })).toEqual(['settings.index_base must be 0 or 1']);
+  });
+
   it('names every setting that is wrong at once', () => {
     const found = mistakes({
       documentsKey: '',
