@@ -7,6 +7,7 @@ import {
   copyChannel,
   createChannel,
   deleteChannel,
+  editChannels,
   switchChannels,
   updateChannel,
 } from '../../src/management/channels.js';
@@ -69,6 +70,20 @@ describe('channels', () => {
     expect(JSON.stringify(await management.audited())).not.toContain(UPSTREAM_KEY);
     const [kept] = (await store.loadChannels()).channels;
     expect(kept?.credentials.apiKey?.reveal()).toBe(UPSTREAM_KEY);
+  });
+
+  it('are audited one by one when many are edited at once', async () => {
+    const { deps } = management;
+    const one = await createChannel(deps, draft({ tag: 'eu' }), OPERATOR);
+    const two = await createChannel(deps, draft({ name: 'second' }), OPERATOR);
+
+    await editChannels(deps, [one.channel.id, two.channel.id], { tag: 'us' }, OPERATOR);
+
+    const edits = (await management.audited()).filter(({ action }) => action === 'channel.update');
+    expect(edits).toMatchObject([
+      { name: 'primary', detail: { tag: 'us' } },
+      { name: 'second', detail: { tag: 'us' } },
+    ]);
   });
 
   it('says which provider was probably meant', async () => {

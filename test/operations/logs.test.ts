@@ -209,6 +209,7 @@ describe('the usage log', () => {
         user_id: gateway.userId,
         model: 'local',
         provider: 'local',
+        channel: 'local',
         tag: 'house',
         attempts: 1,
         documents: 2,

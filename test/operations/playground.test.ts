@@ -176,7 +176,7 @@ describe('the playground', () => {
 
     expect(byText.body.data.results[0]?.index).toBe(1);
     expect(byTitle.body.data.results[0]?.index).toBe(0);
-    expect(upstream.seen.at(-1)?.body).toContain('"priority":7');
+    expect(JSON.parse(upstream.seen.at(-1)?.body ?? '')).toMatchObject({ priority: 7, top_n: 2 });
     expect([neither.status, neither.body.code]).toEqual([400, 'invalid_documents']);
     expect([far.status, far.body.param]).toEqual([400, 'priority']);
   });

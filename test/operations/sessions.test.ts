@@ -75,6 +75,9 @@ describe('login', () => {
     expect(cookie).toMatch(
       /^rerank_session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/,
     );
+    const among = `theme=dark; ${cookie.split(';')[0] ?? ''} ; last=1`;
+    const self = await callApi(gateway.url, 'GET', '/api/user/self', { cookie: among });
+    expect(self.status).toBe(200);
     const again = await callApi(gateway.url, 'POST', '/api/user/logout', { body: {}, cookie });
     expect(again.status).toBe(200);
   });

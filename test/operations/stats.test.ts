@@ -87,7 +87,9 @@ beforeAll(async () => {
   admin = await createAccount(gateway.store, { role: 10 });
   user = await createAccount(gateway.store, { quota: 10_000_000 });
   other = await createAccount(gateway.store, { quota: 10_000_000 });
-  mine = await gateway.createKey({ userId: user.user.id, name: 'search' });
+  mine = await gateway.createKey({
+    ...{ userId: user.user.id, name: 'search', policy: { labels: 'team=search' } },
+  });
   const lab = await gateway.createKey({ userId: user.user.id, name: 'lab' });
   const theirs = await gateway.createKey({ userId: other.user.id, name: 'theirs' });
   startedS = Date.now() / 1_000;
@@ -157,6 +159,8 @@ describe('spending', () => {
       ['local', 10],
       ['cohere', 1],
     ]);
+    const ofLabel = await breakdown('&by=day&label=team%3Dsearch');
+    expect(ofLabel.total.requests).toBe(8);
     expect((await get(admin, `/api/stats/breakdown?${SPAN}&by=label`)).body.param).toBe('label');
   });
 

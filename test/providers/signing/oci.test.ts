@@ -98,6 +98,19 @@ describe('the key of a channel', () => {
     expect(ociKey({ credentials, settings }).keyId).toBe('ten/usr/aa:bb');
   });
 
+  it('may be encrypted with a passphrase', () => {
+    const pem = key.privateKey.export({
+      ...({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const),
+      passphrase: 'open sesame',
+    });
+    const privateKey = new Secret(pem.toString());
+    const read = (passphrase: string) =>
+      ociKey({ credentials: { privateKey, passphrase: new Secret(passphrase) }, settings });
+
+    expect(read('open sesame').privateKey.equals(key.privateKey)).toBe(true);
+    expect(() => read('another')).toThrow(CredentialError);
+  });
+
   it('is named by the token of a session if there is one', () => {
     const credentials = {
       privateKey: new Secret(SAMPLE_KEY),
