@@ -44,12 +44,12 @@ function readScore(value: unknown, unscored: Unscored): number | undefined {
 }
 
 /**
- * Rows of scores by position: the n-th score belongs to the n-th document. With `count`, the number of documents sent, any
- * other number of scores is refused, because the missing ones are unknown.
+ * Rows of scores by position: the n-th score belongs to the n-th document. Any other number of scores than `count`, the number
+ * of documents sent, is refused, because the missing ones are unknown.
  */
-export function readPositional(list: Json, count?: number): UpstreamRow[] {
+export function readPositional(list: Json, count: number): UpstreamRow[] {
   const scores = list.array();
-  if (count !== undefined && scores.length !== count) {
+  if (scores.length !== count) {
     throw list.mismatch(`a list of ${count} scores, not of ${scores.length},`);
   }
   return scores.map((value, index) => ({ index, score: readScore(value, 'never') }));

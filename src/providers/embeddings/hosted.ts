@@ -18,10 +18,6 @@ const textsOf = (texts: readonly EmbeddedText[]): JsonBody[] => texts.map(({ tex
 /** If the API does not mix purposes, all texts of a call have the same one. */
 const isQuery = ([first]: readonly EmbeddedText[]): boolean => first?.purpose === 'query';
 
-function dimensionsOf({ settings }: UpstreamCall): number | undefined {
-  return typeof settings.dimensions === 'number' ? settings.dimensions : undefined;
-}
-
 /** Jina's embeddings, with the purpose in each call. */
 export const jinaEmbeddings = defineEmbeddings(
   {
@@ -30,7 +26,7 @@ export const jinaEmbeddings = defineEmbeddings(
       task: isQuery(texts) ? 'retrieval.query' : 'retrieval.passage',
       input: textsOf(texts),
       embedding_type: 'base64',
-      dimensions: dimensionsOf(call),
+      dimensions: call.settings.dimensions,
       truncate: call.options.truncation ?? true,
     }),
     decode: decodeOpenAi,
@@ -55,7 +51,7 @@ export const voyageEmbeddings = defineEmbeddings(
       input: textsOf(texts),
       input_type: isQuery(texts) ? 'query' : 'document',
       truncation: call.options.truncation ?? true,
-      output_dimension: dimensionsOf(call),
+      output_dimension: call.settings.dimensions,
       encoding_format: 'base64',
     }),
     decode: decodeOpenAi,
@@ -92,7 +88,7 @@ export const cohereEmbeddings = defineEmbeddings(
       texts: textsOf(texts),
       input_type: isQuery(texts) ? 'search_query' : 'search_document',
       embedding_types: ['float'],
-      output_dimension: dimensionsOf(call),
+      output_dimension: call.settings.dimensions,
       truncate: call.options.truncation === false ? 'NONE' : 'END',
     }),
     decode: decodeCohere,
@@ -117,7 +113,7 @@ export const geminiEmbeddings = defineEmbeddings(
         model: `models/${call.model}`,
         content: { parts: [{ text }] },
         taskType: purpose === 'query' ? 'RETRIEVAL_QUERY' : 'RETRIEVAL_DOCUMENT',
-        outputDimensionality: dimensionsOf(call),
+        outputDimensionality: call.settings.dimensions,
       })),
     }),
     decode: (reply, count) => ({
@@ -160,12 +156,12 @@ export const bedrockEmbeddings = defineEmbeddings(
   {
     body: (texts, call) =>
       isTitan(call.model)
-        ? { inputText: texts[0]?.text ?? '', dimensions: dimensionsOf(call) }
+        ? { inputText: texts[0]?.text ?? '', dimensions: call.settings.dimensions }
         : {
             texts: textsOf(texts),
             input_type: isQuery(texts) ? 'search_query' : 'search_document',
             embedding_types: ['float'],
-            output_dimension: dimensionsOf(call),
+            output_dimension: call.settings.dimensions,
             truncate: bedrockTruncate(call),
           },
     decode: (reply, count, http, { model }) =>

@@ -32,7 +32,7 @@ function openAiBody(
     model,
     input: texts.map(({ text }) => text),
     encoding_format: optionalTextSetting(settings, 'encodingFormat'),
-    dimensions: typeof settings.dimensions === 'number' ? settings.dimensions : undefined,
+    dimensions: settings.dimensions,
   };
 }
 

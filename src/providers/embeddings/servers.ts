@@ -10,7 +10,7 @@ export const ollamaEmbeddings = defineEmbeddings(
       model,
       input: texts.map(({ text }) => text),
       truncate: options.truncation ?? true,
-      dimensions: typeof settings.dimensions === 'number' ? settings.dimensions : undefined,
+      dimensions: settings.dimensions,
       keep_alive: optionalTextSetting(settings, 'keepAlive'),
     }),
     decode: (reply, count) => ({
@@ -41,7 +41,7 @@ export const teiEmbeddings = defineEmbeddings(
       inputs: texts.map(({ text }) => text),
       normalize: true,
       truncate: options.truncation ?? true,
-      dimensions: typeof settings.dimensions === 'number' ? settings.dimensions : undefined,
+      dimensions: settings.dimensions,
     }),
     decode: (reply, count, { headers }) => {
       const tokens = Number(headers['x-compute-tokens'] ?? Number.NaN);
@@ -104,7 +104,7 @@ export const jinaMaxsim = defineEmbeddings(
       model,
       input_type: texts[0]?.purpose === 'query' ? 'query' : 'document',
       embedding_type: 'float',
-      dimensions: typeof settings.dimensions === 'number' ? settings.dimensions : undefined,
+      dimensions: settings.dimensions,
       input: texts.map(({ text }) => text),
     }),
     decode: (reply, count) => ({
