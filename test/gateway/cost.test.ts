@@ -11,6 +11,7 @@ const prices: PriceList = {
   models: {
     m: { per: 'request', units: 10 },
     spare: { per: 'request', units: 35 },
+    chatted: { per: 'million_tokens', units: 1_000_000 },
     words: { per: 'million_tokens', units: 1_000_000 },
   },
   fallback: DEFAULT_PRICE,
@@ -52,6 +53,7 @@ describe('what a request may cost at most', () => {
         plans: new Map([
           ['m', plan([offer(1)])],
           ['spare', plan([offer(2)], { answers: ['spare', 'm'] })],
+          ['chatted', plan([offer(3, { provider: 'chat-listwise' })], { answers: ['chatted'] })],
         ]),
         unusable: new Map(),
       },
@@ -64,6 +66,10 @@ describe('what a request may cost at most', () => {
     expect(most('m')).toBe(10);
     expect(most('spare')).toBe(35);
     expect(most('m', ['spare'])).toBe(35);
+  });
+
+  it('covers the instructions that a chat model reads besides', () => {
+    expect(most('chatted')).toBeGreaterThan(most('words') + 50);
   });
 
   it('is told for a model that nobody serves by its own price', () => {

@@ -186,6 +186,14 @@ describe('an explanation', () => {
     ).toEqual([['local', ['inside']]]);
   });
 
+  it('asks them under the same tag', async () => {
+    const { fallbacks } = await explained({ headers: { 'x-rerank-tag': 'off' } });
+
+    expect(fallbacks).toMatchObject([
+      { model: 'local', candidates: [], passed_over: [{ name: 'inside', because: 'request_tag' }] },
+    ]);
+  });
+
   it('knows the chain of models of the key that asks', async () => {
     const { key: by } = await gateway.createKey({
       policy: { mayExplain: true, fallbacks: ['unknown', 'local'] },

@@ -105,6 +105,19 @@ describe('the app without its server', () => {
     expect(healthy.status).toBe(200);
   });
 
+  it('logs each request but rankings with its route, status and time', async () => {
+    await request(gateway.app.http)
+      .get('/v1/models')
+      .set({ 'x-request-id': 'access-1', authorization: `Bearer ${key}` });
+
+    const written = (): string | undefined => gateway.log.find((it) => it.includes('access-1'));
+    await eventually('the line', () => Promise.resolve(written() !== undefined));
+    expect(JSON.parse(written() ?? '{}')).toMatchObject({
+      ...{ requestId: 'access-1', method: 'GET', route: '/v1/models', status: 200, msg: 'request' },
+      durationMs: expect.any(Number),
+    });
+  });
+
   describe('at a fault of its own', () => {
     const fault = Object.assign(new Error('a bug near sqlite_master'), { status: 400 });
     const fails = () => Promise.reject(fault);
