@@ -65,7 +65,11 @@ export function addKeyList(keys: Command, io: CliIo): void {
     .option('--tag <tag>', 'that are bound to this tag')
     .option('--label <label>', 'that have this label themselves: team, or team=search')
     .option('--expires-before <when>', 'that end before: 30d, or a date', expiry(io.now))
-    .option('--unused-since <when>', 'not used since: 90d ago, or a date', past(io.now))
+    .option(
+      '--unused-since <when>',
+      'not used since: 90d for the last 90 days, or a date',
+      past(io.now),
+    )
     .action(onGateway(io, (session, command) => listAll(session, command.opts())));
 }
 

@@ -57,7 +57,11 @@ export function addSpendCommand(program: Command, io: CliIo): void {
     .addOption(new Option('--then <what>', 'and in it, a row for each').choices(choices))
     .option('--user <user>', 'of this account: id, name or address')
     .option('--label <label>', 'with --by label: the label, such as team; team=search: of it alone')
-    .option('--since <when>', 'since when: 30d ago, or a date (default: 30d)', past(io.now))
+    .option(
+      '--since <when>',
+      'since when: 30d for the last 30 days, or a date (default: 30d)',
+      past(io.now),
+    )
     .option('--until <when>', 'until when (default: now)', past(io.now))
     .addOption(
       new Option('--month <month>', 'of this month, such as 2026-10')
