@@ -322,6 +322,23 @@ describe('a call without a reply', () => {
   );
 });
 
+it.each([
+  ['tei', 'safe', false, true],
+  ['tei', 'unsafe', false, true],
+  ['cohere', 'safe', false, true],
+  ['cohere', undefined, false, false],
+  ['cohere', undefined, true, true],
+] as const)(
+  'a broken call to %s, %s to repeat, with retry_unsafe %p, may be made again: %p',
+  async (provider, resend, retryUnsafe, repeatable) => {
+    const credentials = { apiKey: new Secret('k') };
+    const broken = () => new TransportError('reset', 'broke', resend);
+    const { ask } = setUp(broken, { provider, credentials, retryUnsafe });
+
+    expect(await ask()).toMatchObject({ failure: { kind: 'transient', repeatable } });
+  },
+);
+
 describe('a failure', () => {
   it('does not quote the credentials', async () => {
     const { ask } = setUp(() => reply(401, { error: 'key sk-upstream-secret is wrong' }), {

@@ -66,6 +66,14 @@ describe('a store that was emptied', () => {
     expect(EMPTIED).toMatch(/backup/);
   });
 
+  it('is heard of again when it is emptied again', () => {
+    const { told, hear } = setUp();
+
+    for (const memory of ['emptied', 'kept', 'emptied'] as const) hear(ASKED_MS, memory);
+
+    expect(told).toEqual(['the store is empty', 'the store is empty']);
+  });
+
   it('is not one that lost its latest writes', () => {
     const { health, hear } = setUp();
 
