@@ -16,6 +16,7 @@ import { getChannel, listChannels } from '../../src/management/channel-views.js'
 import type { ChannelDraft, ChannelEdit } from '../../src/management/channel-edits.js';
 import type { DeclaredChannel, Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
+import { report } from '../support/nodes.js';
 import { freshManagement, NOW, OPERATOR } from '../support/management.js';
 
 const UPSTREAM_KEY = 'the key of the upstream';
@@ -72,6 +73,31 @@ describe('channels', () => {
     expect(kept?.credentials.apiKey?.reveal()).toBe(UPSTREAM_KEY);
   });
 
+  it('show every pause that a gateway reports, as long as it lasts', async () => {
+    const { deps, store } = management;
+    const { channel } = await createChannel(deps, draft(), OPERATOR);
+    const { id } = channel;
+    const of = { id, name: channel.name, why: 'timeout', sinceMs: NOW } as const;
+    await report(store, 'a', 0, NOW, 60_000);
+    await store.describeNode(
+      {
+        ...{ nodeId: 'a', name: 'gateway-a', release: '1', pid: 1, startedMs: NOW, atMs: NOW },
+        ...{ inFlight: 0, maxInFlight: 1, pendingSettlements: 0, faults: 0 },
+        channels: [
+          { ...of, state: 'open', untilMs: NOW - 1 },
+          { ...of, key: '…1234', state: 'cooling', untilMs: NOW + 1_000 },
+          { ...of, key: '…5678', state: 'cooling', untilMs: NOW - 1 },
+        ],
+      },
+      60_000,
+    );
+
+    expect((await getChannel(deps, id)).sighted.pauses).toMatchObject([
+      { node: 'gateway-a', state: 'open', reason: 'timeout' },
+      { node: 'gateway-a', key: '…1234', state: 'cooling' },
+    ]);
+  });
+
   it('are audited one by one when many are edited at once', async () => {
     const { deps } = management;
     const one = await createChannel(deps, draft({ tag: 'eu' }), OPERATOR);
@@ -79,6 +105,9 @@ describe('channels', () => {
 
     await editChannels(deps, [one.channel.id, two.channel.id], { tag: 'us' }, OPERATOR);
 
+    await expect(editChannels(deps, [99], { tag: 'us' }, OPERATOR)).rejects.toMatchObject({
+      code: 'not_found',
+    });
     const edits = (await management.audited()).filter(({ action }) => action === 'channel.update');
     expect(edits).toMatchObject([
       { name: 'primary', detail: { tag: 'us' } },

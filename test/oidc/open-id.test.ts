@@ -317,7 +317,7 @@ describe('what comes from a provider that lies', () => {
     liar = { issuer, make: sign, server };
     cheated = await startGateway({
       ...settingsFor(issuer),
-      server: { public_url: PUBLIC_URL.replace('http:', 'https:') },
+      server: { public_url: `${PUBLIC_URL.replace('http:', 'https:')}/` },
       oidc: { issuer, client_id: CLIENT.id, groups_claim: 'realm.roles' },
     });
   });

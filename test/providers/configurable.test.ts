@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
+import { credentialMistakes } from '../../src/providers/credential-forms.js';
 import { openaiCompatible } from '../../src/providers/openai-compatible.js';
 import type { SettingValue } from '../../src/providers/provider.js';
 import { channelMistakes } from '../../src/providers/settings.js';
@@ -36,6 +37,15 @@ describe('a wire form made of settings', () => {
     });
 
     expect(found).toHaveLength(4);
+  });
+
+  it('takes a key with its scheme where the channel adds none', () => {
+    const credentials = { apiKey: new Secret('Bearer abcdef') };
+    const found = (settings: Record<string, SettingValue>) =>
+      credentialMistakes({ credentials, settings });
+
+    expect(found({ authorizationScheme: '' })).toEqual([]);
+    expect(found({})).toEqual([expect.stringContaining('begins with "Bearer"')]);
   });
 
   it('refuses a setting that it does not know by name', () => {
