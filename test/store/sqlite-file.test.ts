@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -398,3 +399,22 @@ function drain(
   };
   return { ready: once(child.stdout, 'data'), go };
 }
+
+test.each([
+  ['removed', (file: string) => rmSync(file)],
+  ['replaced', (file: string) => renameSync(`${file}.other`, file)],
+])('a file that is %s while it is open counts as emptied', async (_how, change) => {
+  const store = openStore();
+  const file = join(folder, 'gateway.db');
+  writeFileSync(`${file}.other`, '');
+  const hear = () =>
+    store.syncNode({
+      ...{ nodeId: 'one', version: 0, serial: 1, heardSerial: 0 },
+      ...{ nowMs: T0, ttlMs: 60_000 },
+    });
+
+  expect((await hear()).memory).toBe('kept');
+  change(file);
+
+  expect((await hear()).memory).toBe('emptied');
+});

@@ -25,7 +25,12 @@ export interface OpenedChannels {
   readonly stopWatching: () => void;
 }
 
-export function openChannels(database: Database, pollMs: number): OpenedChannels {
+/** `isGone`: whether the file was removed or replaced. */
+export function openChannels(
+  database: Database,
+  pollMs: number,
+  isGone: () => boolean,
+): OpenedChannels {
   const { version, stored, advance } = openLatest(database);
   const release = database.prepare<never>('UPDATE channels SET name = ? WHERE id = ?');
   const remove = database.prepare<never>('DELETE FROM channels WHERE id = ?');
@@ -94,6 +99,7 @@ export function openChannels(database: Database, pollMs: number): OpenedChannels
         const memory = heardSerial > 0 && node.get(nodeId) === undefined ? 'lost' : 'kept';
         removeDeadNodes.run(nowMs);
         const current = version();
+        if (isGone()) return { version: current, memory: 'emptied', storeTimeMs: nowMs };
         const known = memory === 'kept' ? knownVersion(reported, current) : 0;
         putNode.run(nodeId, known, nowMs + ttlMs);
         // All processes that share the file have the same clock.

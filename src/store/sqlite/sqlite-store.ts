@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { Store } from '../store.js';
 import { channelStore } from '../channel-store.js';
 import { ownedStores } from '../owned.js';
@@ -48,7 +49,7 @@ export function openSqliteStore({
 }: SqliteStoreOptions): Store {
   const database = openDatabase(file, busyTimeoutMs);
   const reservations = openReservations(database);
-  const channels = openChannels(database, pollMs);
+  const channels = openChannels(database, pollMs, isGoneSince(file));
   const answer = database.prepare<{ readonly version: number }>(
     'SELECT version FROM channels_version',
   );
@@ -86,4 +87,11 @@ export function openSqliteStore({
       return database.close();
     },
   };
+}
+
+/** Tells whether a file is no longer the one that it is now. SQLite goes on with one that was removed, and loses it at the end. */
+function isGoneSince(file: string): () => boolean {
+  const inode = (): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
+  const opened = inode();
+  return () => inode() !== opened;
 }
