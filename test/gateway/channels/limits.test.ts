@@ -38,7 +38,7 @@ function fleet(count = 1, answers?: ShareStore['takeShare']) {
   };
   const events: GatewayEvent[] = [];
   const prices = {
-    models: { [MODEL]: { per: 'request', units: PRICE } },
+    models: { [MODEL]: { per: 'request', units: PRICE }, free: { per: 'request', units: 0 } },
     fallback: DEFAULT_PRICE,
   } as const;
   const nodes = Array.from(
@@ -224,6 +224,14 @@ describe('a budget of a channel', () => {
     expect(out).toContainEqual({ limit: 'budget', untilMs: midnight - T0 });
     state.nowMs = midnight;
     expect(await passed(nodes, daily, 9)).toBe(10);
+  });
+
+  it('that is used up lets through what costs nothing', async () => {
+    const { nodes } = fleet(2);
+    const paid = channel({ budget: PRICE });
+    expect(await passed(nodes.slice(0, 1), paid, 2)).toBe(1);
+
+    expect(await nodes[1]?.take(paid, job({ model: 'free' }))).toBeDefined();
   });
 
   it('does not pay for what failed', async () => {
