@@ -38,12 +38,12 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   );
 }
 
-/** An error as pino writes it, without what other servers sent as bytes, and with texts cut. */
+/** An error as pino writes it, with texts cut, and without objects: bytes that a server sent, a command with its arguments. */
 function loggableError(error: unknown): unknown {
   const written: unknown = stdSerializers.err(error as Error);
   if (!isRecord(written)) return written;
   const members = Object.entries(written)
-    .filter(([, value]) => !ArrayBuffer.isView(value))
+    .filter(([name, value]) => typeof value !== 'object' || name === 'aggregateErrors')
     .map(([name, value]) => [
       name,
       typeof value === 'string' && value.length > MAX_ERROR_TEXT

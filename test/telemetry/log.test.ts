@@ -96,7 +96,8 @@ describe('a line of anything', () => {
   it('has of an error what is readable, and not more than a screen of it', () => {
     const { logger, lines } = openLog();
     const sent = 'x'.repeat(100_000);
-    const error = Object.assign(new Error(sent), { code: 'E', rawPacket: Buffer.from(sent) });
+    const members = { code: 'E', rawPacket: Buffer.from(sent), command: { args: [sent] } };
+    const error = Object.assign(new Error(sent), members);
 
     logger.error({ err: error }, 'failed');
 
