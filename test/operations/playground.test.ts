@@ -172,12 +172,14 @@ describe('the playground', () => {
     await rank(user, { documents, model: 'ordered', priority: 7 });
     const byTitle = await rank(user, { documents, rank_fields: ['title'] });
     const neither = await rank(user, { documents: [{ title: 'apple' }] });
+    const picture = await rank(user, { documents: [{ image: 'https://example.com/a.png' }] });
     const far = await rank(user, { priority: 1_000 });
 
     expect(byText.body.data.results[0]?.index).toBe(1);
     expect(byTitle.body.data.results[0]?.index).toBe(0);
     expect(JSON.parse(upstream.seen.at(-1)?.body ?? '')).toMatchObject({ priority: 7, top_n: 2 });
     expect([neither.status, neither.body.code]).toEqual([400, 'invalid_documents']);
+    expect(picture.body.message).toContain('accepts images');
     expect([far.status, far.body.param]).toEqual([400, 'priority']);
   });
 
