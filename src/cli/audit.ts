@@ -54,7 +54,7 @@ function ofText({ target, name }: AuditWire): string {
 
 /** What has changed and why; what was written, where an entry keeps no changes. */
 function detailText({ changes, detail }: AuditWire): string {
-  if (changes.length === 0) return JSON.stringify(detail);
+  if (changes.length === 0) return Object.keys(detail).length === 0 ? '' : JSON.stringify(detail);
   const reason = typeof detail.reason === 'string' ? [`because: ${detail.reason}`] : [];
   const changed = changes.filter(({ member }) => member !== 'reason').map(changeText);
   return [...changed, ...reason].join('; ');

@@ -76,10 +76,10 @@ export function asList(command: Command, columns: Columns<never>): Command {
 }
 
 /** Prints lists in the form that the command asks for. */
-export function listing(io: Screen, { json, csv, fields }: ListingOptions) {
+export function listing(io: Screen, options: ListingOptions) {
+  const { json, csv, fields } = oneForm(options);
   return async <T>(list: Listed<T>): Promise<void> => {
     if (json === true) {
-      if (csv === true) throw new UsageError('Give --json or --csv.');
       io.writeOut(
         `${JSON.stringify(withFields(list.json, list.entries ?? 'items', fields), null, 2)}\n`,
       );
@@ -111,13 +111,14 @@ export function listing(io: Screen, { json, csv, fields }: ListingOptions) {
 }
 
 /** Prints rows as they come, one line each; JSON has one object a line. */
-export function streaming(io: Screen, { json, csv, fields }: ListingOptions) {
+export function streaming(io: Screen, options: ListingOptions) {
+  const { json, csv, fields } = oneForm(options);
   return <T extends object>(columns: Columns<T>): ((rows: readonly T[]) => void) => {
     const names = fields ?? Object.keys(columns);
     if (json !== true) checked(names, Object.keys(columns));
     const cells = (row: T): (string | number | null)[] =>
       names.map((name) => plain(columns[name]?.(row) ?? null));
-    if (csv === true && json !== true) io.writeOut(csvOf(names, []));
+    if (csv === true) io.writeOut(csvOf(names, []));
     const widths = names.map(() => 0);
     const line = (row: T): string =>
       cells(row)
@@ -138,6 +139,11 @@ export function streaming(io: Screen, { json, csv, fields }: ListingOptions) {
       else for (const row of rows) io.writeOut(`${line(row)}\n`);
     };
   };
+}
+
+function oneForm(options: ListingOptions): ListingOptions {
+  if (options.json === true && options.csv === true) throw new UsageError('Give --json or --csv.');
+  return options;
 }
 
 /** The names, if all exist. */

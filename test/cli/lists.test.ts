@@ -225,6 +225,12 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(lines()).toHaveLength(131);
   });
 
+  it.each([['list'], ['all', '--follow']])('logs %s come in one form', async (...which) => {
+    const { code, error } = await run([...way(), 'logs', ...which, '--json', '--csv']);
+
+    expect([code, error]).toEqual([2, expect.stringContaining('Give --json or --csv.')]);
+  });
+
   it('a person is asked before models go dark, and a script is warned', async () => {
     const disable = [...way(), 'tags', 'disable', 'spare'];
     const dark = 'dark (requests get 503): other.';
@@ -407,7 +413,7 @@ describe('what a person reads', () => {
       'audit --target tag:spare --action tag.disable',
       'TIME | somebody-2 | tag.disable | tag:spare | 127.0.0.1 | disabled: false -> true; because: slow',
     ],
-    ['audit --user reader', 'TIME | reader | user.access_token | user:N reader | {}'],
+    ['audit --user reader', 'TIME | reader | user.access_token | user:N reader'],
     [
       'logs list --user reader',
       'TIME | REQUEST | N of-reader | local | N local | 1 | 2 | 1000 ($0.002000) | MS | ok',
