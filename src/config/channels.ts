@@ -7,10 +7,10 @@ import { BLANK_CHANNEL, CHANNEL_DISABLED, CHANNEL_ENABLED } from '../core/channe
 import { unknownName } from '../core/closest.js';
 import { camelKeys, isRecord, mapValues } from '../core/records.js';
 import { Secret } from '../core/secret.js';
-import { addressMistake, otherAddressMistakes } from '../management/addresses.js';
+import { addressMistake, judgeUrl, otherAddressMistakes } from '../management/addresses.js';
 import { credentialMistakes } from '../providers/credential-forms.js';
 import { allProviders, findProvider } from '../providers/index.js';
-import type { Provider, SettingValue } from '../providers/provider.js';
+import type { Endpoint, Provider, SettingValue } from '../providers/provider.js';
 import { channelMistakes, sealSettings } from '../providers/settings.js';
 import type { DeclaredChannel } from '../store/store.js';
 import { readMembers } from '../shapes/members.js';
@@ -45,7 +45,6 @@ export function readChannels(
     const provider = findProvider(channel.provider);
     if (provider === undefined) {
       mistakes.add([...at, 'provider'], unknownProvider(channel.provider));
-      continue;
     }
     const { settings, credentials } = sealSettings(
       provider,
@@ -56,9 +55,7 @@ export function readChannels(
     if (
       !['settings', 'credentials', 'api_key', 'api_keys', MERGE_KEY].some((name) => wrong.has(name))
     ) {
-      const fits = channelMistakes(provider, { credentials, settings });
-      const sentences = fits.length > 0 ? fits : credentialMistakes({ credentials, settings });
-      for (const sentence of sentences) {
+      for (const sentence of valueMistakes(provider, { credentials, settings })) {
         const { path, message } = placed(sentence, channel);
         mistakes.addMore([...at, ...path], message);
       }
@@ -73,10 +70,14 @@ export function readChannels(
       mistakes.add([...at, 'api_key'], 'is given twice: here and under credentials; keep one');
     }
     if (!wrong.has('base_url')) {
-      const address = addressMistake(channel.base_url, provider, settings, rules);
+      const address =
+        provider === undefined
+          ? judgeUrl(channel.base_url ?? '', rules)
+          : addressMistake(channel.base_url, provider, settings, rules);
       if (address !== undefined) mistakes.add([...at, 'base_url'], address);
     }
-    for (const sentence of otherAddressMistakes(provider, { credentials, settings }, rules)) {
+    const others = provider && otherAddressMistakes(provider, { credentials, settings }, rules);
+    for (const sentence of others ?? []) {
       const { path, message } = placed(sentence, channel);
       mistakes.add([...at, ...path], message);
     }
@@ -92,11 +93,21 @@ export function readChannels(
 
 /** A channel as the schema reads it, without the settings that are wrong; `undefined` if it cannot be read at all. */
 function readableChannel(written: unknown, wrong: ReadonlySet<unknown>): FileChannel | undefined {
-  if (!isRecord(written) || typeof written.provider !== 'string') return undefined;
+  if (!isRecord(written)) return undefined;
+  if (written.provider === undefined && wrong.has(MERGE_KEY)) return undefined;
   const sound = Object.entries(written).filter(([name]) => !wrong.has(name));
-  const needed = { name: '-', models: ['-'] };
+  const needed = { name: '-', provider: '-', models: ['-'] };
   const result = CHANNEL_SCHEMA.validate({ ...needed, ...Object.fromEntries(sound) });
   return result.error === undefined ? result.value : undefined;
+}
+
+/** What is wrong with credentials and settings: of an unknown provider, what would be wrong for any. */
+function valueMistakes(
+  provider: Provider | undefined,
+  kept: Pick<Endpoint, 'credentials' | 'settings'>,
+): string[] {
+  const fits = provider === undefined ? [] : channelMistakes(provider, kept);
+  return fits.length > 0 ? fits : credentialMistakes(kept);
 }
 
 function declaredChannel(
@@ -127,10 +138,10 @@ function providerCredentials(channel: FileChannel): Record<string, Secret> {
 }
 
 /** A channel's settings under the provider's names; text that came through a variable gets the type of its setting. */
-function providerSettings(channel: FileChannel, provider: Provider): Record<string, SettingValue> {
+function providerSettings(channel: FileChannel, provider?: Provider): Record<string, SettingValue> {
   const settings = camelKeys(channel.settings);
   for (const [name, value] of Object.entries(settings)) {
-    const type = provider.settings?.[name]?.type;
+    const type = provider?.settings?.[name]?.type;
     if (typeof value !== 'string') continue;
     if (type === 'number' && value.trim() !== '' && Number.isFinite(Number(value))) {
       settings[name] = Number(value);

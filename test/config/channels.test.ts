@@ -131,6 +131,28 @@ describe('a setting that comes through a variable', () => {
   });
 });
 
+describe('a channel of no known provider', () => {
+  it.each([
+    [{ provider: 'coherre' }, '"coherre" is not a provider; did you mean cohere?'],
+    [{ provider: 5 }, 'must be a string; put it in quotes'],
+    [{ provider: undefined }, 'is missing'],
+  ])('(%j) has its other mistakes told as well', (given, mistake) => {
+    const channel = {
+      ...{ api_key: 'k', base_url: 'http://169.254.169.254', window_stride: 5 },
+      credentials: { api_key: 'l', other_key: '$OTHER_KEY' },
+      settings: { anything: 'x' },
+    };
+
+    expect(mistakesOf({ ...channel, ...given })).toEqual([
+      `provider.${mistake}`,
+      expect.stringMatching(/^credentials\.other_key\.is the name of a variable/),
+      'api_key.is given twice: here and under credentials; keep one',
+      expect.stringMatching(/^base_url\.is link-local/),
+      'window_stride.has no effect without window_size',
+    ]);
+  });
+});
+
 describe('windows of a channel', () => {
   it.each([
     [{ window_stride: 5 }, ['window_stride.has no effect without window_size']],
