@@ -29,7 +29,7 @@ async function gatewayWith(telemetry: Record<string, unknown>): Promise<TestGate
     telemetry,
     prices: { default: { per_request: 10 } },
     channels: [
-      cohereChannel('bad', bad.url, { priority: 2, tag: 'red' }),
+      cohereChannel('bad', bad.url, { priority: 2, tag: 'red', models: ['moon', 'dusk'] }),
       cohereChannel('good', good.url, { priority: 1, tag: 'blue' }),
     ],
   });
@@ -98,6 +98,7 @@ describe('a recorded trace', () => {
     for (const { startTimeUnixNano, endTimeUnixNano } of spans) {
       expect(BigInt(endTimeUnixNano) >= BigInt(startTimeUnixNano)).toBe(true);
       expect(Math.abs(Number(startTimeUnixNano) / 1e6 - Date.now())).toBeLessThan(60_000);
+      expect(Number(endTimeUnixNano) / 1e6 - Date.now()).toBeLessThan(60_000);
     }
     expect(receiver.headers[0]).toMatchObject({ 'x-tenant': 'a b' });
   });
@@ -108,12 +109,15 @@ describe('a recorded trace', () => {
     const { key } = await gateway.createKey();
 
     const { status } = await gateway.post(key, { ...ASK, model: 'nobody' });
+    await gateway.post(key, { ...ASK, model: 'dusk' });
     await gateway.app.close(5_000);
 
     expect(status).toBe(404);
-    const root = receiver.spans.find(({ name }) => name === 'POST /v1/rerank');
+    const [root, broken] = receiver.spans.filter(({ name }) => name === 'POST /v1/rerank');
     expect(root?.parentSpanId).toBeFalsy();
     expect(root?.attributes).toMatchObject({ 'rerank.outcome': 'model_not_found' });
+    // The gateway's failure is one of the span, too; the caller's is not.
+    expect([root?.status.code, broken?.status.code]).toEqual([0, 2]);
     expect(receiver.lines).toEqual([]);
   });
 });
