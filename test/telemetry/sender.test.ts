@@ -317,3 +317,17 @@ it('a message whose sender died after the call is sent again with the same id', 
   const ids = receiver.seen.map(({ headers }) => headers['webhook-id']);
   expect(ids).toEqual([`msg_${serial}`, `msg_${serial}`]);
 });
+
+it('says of each receiver why it did not take what is sent at once, and keeps nothing of it', async () => {
+  const good = await open.upstream(answering(204));
+  const bad = await open.upstream(answering(500));
+  const { sender, all } = await senderTo([hook(good), hook(bad, { name: 'bad' })]);
+
+  const failures = await sender.sendNow(event(), sender.targets);
+
+  expect([...failures]).toEqual([
+    ['hook', ''],
+    ['bad', expect.stringContaining('500')],
+  ]);
+  expect([good.seen.length, bad.seen.length, await all()]).toEqual([1, 1, []]);
+});
