@@ -61,6 +61,7 @@ describe('what a request costs the operator', () => {
     ['nothing at a server of one’s own', {}, 0],
     ['what the channel says, there too', { cost: 4 }, 4],
     ['the price of the model', hosted, 9],
+    ['that, where the upstream’s has none', { ...hosted, models: { [MODEL]: 'theirs' } }, 9],
     ['the price of the upstream’s model', { ...hosted, models: { [MODEL]: 'big' } }, 10],
   ])('is %s', (_, channel, expected) => {
     expect(upstreamCost(offer(1, channel), MODEL, prices)).toBe(expected);
