@@ -232,6 +232,13 @@ describe('a connection', () => {
     expect(await arrives(before + OK)).toBe(OK);
   });
 
+  it('is read without the one before a long reply, which is not counted with it', async () => {
+    const { arrives } = await connection();
+    const long = OK + 'x'.repeat(40_000);
+
+    expect((await arrives(CONTINUE + long)) === long).toBe(true);
+  });
+
   it('holds back what may become an interim reply, however it is cut', async () => {
     const { arrives } = await connection();
 
