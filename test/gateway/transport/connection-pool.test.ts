@@ -144,6 +144,25 @@ describe('ConnectionPool', () => {
     expect(await portOfNext(made)).toBe(made.ports.at(-2));
   });
 
+  it('uses none for as long as the one that was closed soonest says, if several were', async () => {
+    let nowMs = 0;
+    const made = await pool(() => nowMs);
+    const two = [ask(made.connections), ask(made.connections)];
+    await made.arrived(2);
+    made.answer();
+    await Promise.all(two);
+    await nextTurn();
+    nowMs = 100;
+    await made.endOf(0);
+    nowMs = 1_000;
+    await made.endOf(1);
+
+    const third = await portOfNext(made);
+    nowMs += 60;
+
+    expect(await portOfNext(made)).not.toBe(third);
+  });
+
   it('uses none again, however soon, after the server has closed one within milliseconds of its reply', async () => {
     let nowMs = 0;
     const made = await pool(() => nowMs);
