@@ -131,7 +131,9 @@ describe('about', () => {
     expect(nobody.version).toMatch(/^\d+\.\d+\.\d+/);
     expect(nobody.builds).toEqual([]);
     expect(await about({ cookie })).toMatchObject({ self: { id: user.id } });
-    expect(await about({ cookie: 'rerank_session=over' })).toMatchObject({ self: null });
+    expect(await about({ cookie: 'rerank_session=over' })).toMatchObject({
+      ...{ self: null, logins: { refusal: null } },
+    });
     expect((await fetch(`${gateway.url}/console/`)).status).toBe(404);
     await gateway.close();
   });
