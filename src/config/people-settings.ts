@@ -129,7 +129,7 @@ export const OIDC = {
 export const MAIL = {
   smtpUrl: secret(
     Joi.string().trim().custom(checkSmtpUrl),
-    '`smtp://user:password@host:587` or `smtps://host:465`',
+    '`smtps://user:password@host:465`, or `smtp://user:password@host:587?requireTLS=true`, which without `requireTLS` also sends where the server offers no TLS',
     { variable: 'SMTP_URL' },
   ),
   from: of<string>(text(), 'rerank-gateway <no-reply@localhost>', 'The sender', {

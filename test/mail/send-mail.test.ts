@@ -42,3 +42,27 @@ it('a mail server that goes on for ever is given up, and its connection closed',
   expect(timeouts).toHaveBeenCalledWith(45_000);
   server.close();
 });
+
+it('an address that requires TLS sends no password to a server without it', async () => {
+  const heard: string[] = [];
+  const server = createServer((socket) => {
+    socket.write('220 hello\r\n');
+    socket
+      .on('error', () => undefined)
+      .on('data', (line) => {
+        heard.push(line.toString());
+        socket.write(line.toString().startsWith('EHLO') ? '250 AUTH PLAIN\r\n' : '500 unknown\r\n');
+      });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const smtpUrl = new Secret(`smtp://me:secret@127.0.0.1:${port}?requireTLS=true`);
+  const send = createSendMail({ smtpUrl, from: 'gateway@example.com', outboxDir: '' });
+
+  await expect(send({ to: 'a@example.com', subject: 'Hello', text: 'Hello' })).rejects.toThrow(
+    'STARTTLS',
+  );
+
+  expect(heard.map((line) => line.split(/[ \r]/)[0])).toEqual(['EHLO', 'STARTTLS']);
+  server.close();
+});
