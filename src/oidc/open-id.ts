@@ -123,7 +123,7 @@ export function createOpenId(options: OpenIdOptions): OpenId {
         [jose.customFetch]: boundedFetch,
       });
       try {
-        const { payload } = await jose.jwtVerify(token, keys, {
+        const { payload } = await jose.jwtVerify(token, asked(keys, jose.errors), {
           ...{ issuer, audience: clientId, algorithms: ALGORITHMS },
           ...{ maxTokenAge: LOGOUT_AGE_S, requiredClaims: ['jti', 'events'] },
           currentDate: new Date(now()),
@@ -137,6 +137,7 @@ export function createOpenId(options: OpenIdOptions): OpenId {
         }
         return { issuer, subject, sid: session, id };
       } catch (error) {
+        if (error instanceof GatewayError) throw error;
         throw new GatewayError('invalid_request', 'The logout token is not valid.', {
           ...{ param: 'logout_token', cause: error },
         });
@@ -159,6 +160,25 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdOptions): Prom
       ...(address.protocol === 'http:' ? [oidc.allowInsecureRequests] : []),
     ],
   });
+}
+
+/** The provider's keys. That it does not give them is its fault, not the token's: it should send the token again. */
+function asked(
+  keys: JWTVerifyGetKey,
+  {
+    JWKSNoMatchingKey,
+    JWKSMultipleMatchingKeys,
+  }: Awaited<ReturnType<typeof load>>['jose']['errors'],
+): JWTVerifyGetKey {
+  return async (...token) => {
+    try {
+      return await keys(...token);
+    } catch (error) {
+      const isOfToken =
+        error instanceof JWKSNoMatchingKey || error instanceof JWKSMultipleMatchingKeys;
+      throw isOfToken ? error : unreachable(error);
+    }
+  };
 }
 
 /** As `fetch`, of a reply that is not too large, with all of it. */

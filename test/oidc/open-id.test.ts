@@ -384,6 +384,22 @@ describe('what comes from a provider that lies', () => {
     expect(again.address).toBe(`${SECURE}login`);
   });
 
+  it('is asked for its keys again after a logout that it gave none for', async () => {
+    expect(await outcome(sign)).toBeNull();
+    const iat = Math.floor(Date.now() / 1_000);
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+    const claims = { iss: liar.issuer, aud: CLIENT.id, iat, jti: 'a', sub: 'ann', events };
+    const body = new URLSearchParams({ logout_token: await sign(claims) });
+    const post = async (): Promise<number> =>
+      (await fetch(`${cheated.url}/api/user/oidc/logout`, { method: 'POST', body })).status;
+
+    isAway = true;
+    const away = await post();
+    isAway = false;
+
+    expect([away, await post(), await post()]).toEqual([502, 200, 400]);
+  });
+
   it.each(['', 'no JSON', '[]', '{}'])('does not with %j kept in the browser', async (kept) => {
     const browser = newBrowser(cheated.url);
     const value = Buffer.from(kept).toString('base64url');
