@@ -74,11 +74,26 @@ export async function finishOpenId(
   const names = [vouched.subject, sid].flatMap((name) => (name === undefined ? [] : [name]));
   const source = sourceOf(vouched.by, vouched.subject, sid);
   const loggedIn = await signOn(deps, { ...vouched, source }, origin);
+  await leaveOther(deps, vouched, loggedIn.user.id);
   for (const name of names) {
     const hash = identityHash('session', vouched.by, name);
     await store.linkIdentity(hash, loggedIn.user.id, now(), logins.sessionMaxMs);
   }
   return { ...loggedIn, idToken };
+}
+
+/** Ends their sessions of an account that is no longer theirs: a logout at the provider would not find them any more. */
+async function leaveOther(
+  deps: OpenIdDeps,
+  { by: issuer, subject }: OpenIdLogin['vouched'],
+  userId: number,
+): Promise<void> {
+  const before = await deps.store.findIdentity(
+    identityHash('session', issuer, subject),
+    deps.now(),
+  );
+  if (before === undefined || before === userId) return;
+  await endSessions(deps, before, { issuer, subject, sid: undefined });
 }
 
 /** Ends the sessions that a provider says have ended. Resolves to how many there were. */
@@ -90,6 +105,14 @@ export async function endOpenId(deps: OpenIdDeps, token: string): Promise<number
   const name = subject ?? sid ?? '';
   const userId = await store.findIdentity(identityHash('session', issuer, name), now());
   if (userId === undefined) return 0;
+  return endSessions(deps, userId, { issuer, subject, sid });
+}
+
+async function endSessions(
+  { store, now }: OpenIdDeps,
+  userId: number,
+  { issuer, subject, sid }: Omit<OpenIdLogout, 'id'>,
+): Promise<number> {
   const [, bySubject, bySid] = sourceOf(issuer, subject ?? '', sid).split(':');
   const ended = (await store.listSessions(userId, now())).filter(({ source }) => {
     const [kind, ofSubject, ofSid] = source.split(':');

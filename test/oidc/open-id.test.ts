@@ -53,6 +53,7 @@ const settingsFor = (issuer: string, login: object = {}): Record<string, unknown
   login: {
     create: true,
     roles: { admins: 'admin', readers: 'auditor', '*': 'user' },
+    accounts: { searchers: 'search-team' },
     ...login,
   },
 });
@@ -487,6 +488,22 @@ describe('a logout', () => {
     expect(await post(await sign(bySession))).toBe(200);
 
     expect([await statusOf(one), await statusOf(two)]).toEqual([401, 200]);
+  });
+
+  it('leaves no session of an account that the person had before they came into a group with its own', async () => {
+    await createAccount(gateway.store, { username: 'search-team', role: 1 });
+    const [before, after] = [newBrowser(), newBrowser()];
+    provider.person = 'eve';
+    provider.people.eve = { preferred_username: 'eve' };
+    await logIn(before);
+    expect(await selfOf(before)).toMatchObject({ username: 'eve' });
+    provider.people.eve = { preferred_username: 'eve', groups: ['searchers'] };
+    await logIn(after);
+    expect(await selfOf(after)).toMatchObject({ username: 'search-team' });
+
+    expect(await post(await sign(claimsOf({ sub: 'eve' })))).toBe(200);
+
+    expect([await statusOf(before), await statusOf(after)]).toEqual([401, 401]);
   });
 
   it('leads to the provider, which ends the session here too', async () => {
