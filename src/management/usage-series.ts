@@ -145,7 +145,12 @@ async function readSeries(
   const { stepMs, steps, all, groups } = await collect(deps, query, span);
   const ranked = [...groups]
     .map(([key, points]) => ({ key, points, total: totalOf(points) }))
-    .sort((a, b) => b.total.sums.requests - a.total.sums.requests);
+    // A tag, provider or model of that name is part of the sum, so that no two series share a key.
+    .sort(
+      (a, b) =>
+        Number(a.key === OTHERS) - Number(b.key === OTHERS) ||
+        b.total.sums.requests - a.total.sums.requests,
+    );
   const most = query.keys === undefined ? MAX_SERIES : new Set(query.keys).size;
   const shown = ranked.slice(0, most);
   const rest = ranked.slice(most);

@@ -31,7 +31,7 @@ describe('usageSeries', () => {
     return { deps: { store: watching, now: deps.now, statsDays: 400 }, asked };
   }
 
-  async function happen(minutesAgo: number, channelId: number): Promise<void> {
+  async function happen(minutesAgo: number, channelId: number, tag?: string): Promise<void> {
     const tally = newTally();
     count(tally, { requests: 1 }, 20);
     const atMs = bucketOf('traffic_minute', NOW - minutesAgo * MINUTE_MS);
@@ -39,7 +39,7 @@ describe('usageSeries', () => {
       of: 'attempt',
       channelId,
       provider: 'tei',
-      tag: undefined,
+      tag,
       model: undefined,
     } as const;
     const key = writeTrafficKey({ ...about, outcome: 'ok' });
@@ -93,6 +93,18 @@ describe('usageSeries', () => {
         ?.points.map(({ requests }) => requests)
         .at(-1),
     ).toBe(2);
+    expect(series).toHaveLength(13);
+  });
+
+  it('shares no key of a tag with the sum', async () => {
+    const { deps } = watched();
+    const tags = ['others', 'others', ...Array.from({ length: 13 }, (_, at) => `tag ${at}`)];
+    for (const tag of tags) await happen(0, 1, tag);
+
+    const { series } = await usageSeries(deps, { ...SPAN, group: 'tag' });
+
+    const sums = series.filter(({ key }) => key === 'others');
+    expect(sums.map(({ total }) => total.requests)).toEqual([3]);
     expect(series).toHaveLength(13);
   });
 
