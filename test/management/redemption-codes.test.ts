@@ -126,6 +126,7 @@ describe('redemption codes', () => {
     ['a part of a unit', { quota: 0.5 }, 'quota'],
     ['less than nothing', { quota: -1 }, 'quota'],
     ['time that is over', { expiredTime: NOW_SECONDS }, 'expired_time'],
+    ['time beyond the calendar', { expiredTime: 8_640_000_000_001 }, 'expired_time'],
   ])('are not made with %s', async (_, wrong, param) => {
     const { deps } = management;
 
