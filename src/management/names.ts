@@ -96,7 +96,7 @@ export function usernameMistake(username: string): string | undefined {
   if (used.size > 1 && !TOGETHER.some((group) => [...used].every((name) => group.has(name)))) {
     return `mixes letters of ${[...used].join(' and ')}`;
   }
-  if (!used.has('Latin') && letters.length > 0 && letters.every((each) => LOOKALIKES.has(each))) {
+  if (letters.length > 0 && letters.every((each) => LOOKALIKES.has(each))) {
     return 'looks like one in Latin letters; add a letter that does not';
   }
   return numberings(username) > 1 ? 'mixes digits of different scripts' : undefined;
