@@ -146,6 +146,11 @@ describe('channels', () => {
       },
     ],
     ['a setting of another provider', 'settings', { settings: { region: 'eu' } }],
+    [
+      'a setting of another provider, and no credentials',
+      'settings',
+      { settings: { region: 'eu' }, credentials: {} },
+    ],
     ['an address that is not a URL', 'base_url', { baseUrl: 'rerank.example.com' }],
     ['an address of another scheme', 'base_url', { baseUrl: 'file:///etc/passwd' }],
     ['secrets in the address', 'base_url', { baseUrl: 'https://a:b@rerank.example.com' }],
@@ -177,7 +182,7 @@ describe('channels', () => {
   });
 
   it('may be private only if that is allowed', async () => {
-    const inside = draft({ baseUrl: 'http://127.0.0.1:9000' });
+    const inside = draft({ baseUrl: 'http://127.0.0.1:9000/' });
     const deps = { ...management.deps, allowPrivateUpstreams: false };
 
     await expect(createChannel(deps, inside, OPERATOR)).rejects.toMatchObject({

@@ -150,6 +150,15 @@ describe.each(['SQLite', 'Redis'])('what was spent, on %s,', (kind) => {
 
     expect(total.quota).toBe(sumOf(own, fromMs, toMs));
   });
+
+  it('sums up what is beyond the most rows, and says that it is the rest', async () => {
+    const span = { fromMs: monthFrom(NOW, -3, 'UTC'), toMs: monthFrom(NOW, -2, 'UTC') };
+
+    const { rows, total } = await usageBreakdown(deps, { ...span, by: ['user'], most: 1 });
+
+    expect(rows.map(({ isRest }) => isRest)).toEqual([false, true]);
+    expect(rows.reduce((sum, { sums }) => sum + sums.quota, 0)).toBe(total.quota);
+  });
 });
 
 describe('what an earlier release counted', () => {

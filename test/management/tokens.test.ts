@@ -123,6 +123,11 @@ describe('keys', () => {
         policy: { models: ['a'], defaultModel: 'b' },
       },
     ],
+    [
+      'a default model with control characters',
+      'default_model',
+      { policy: { defaultModel: 'a\u001b[31m' } },
+    ],
     ['an address that is none', 'allow_ips', { policy: { allowIps: ['10.1'] } }],
     ['a range that is too long', 'allow_ips', { policy: { allowIps: ['10.0.0.0/33'] } }],
     ['IPv4 in IPv6 form beyond IPv4', 'allow_ips', { policy: { allowIps: ['::ffff:10.0.0.0/8'] } }],

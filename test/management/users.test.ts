@@ -115,6 +115,19 @@ describe('updateUser', () => {
   });
 });
 
+describe('a new account', () => {
+  const management = freshManagement();
+
+  it('has the budget and the labels that it is made with', async () => {
+    const { deps, store } = management;
+    const given = { budget: 5, budgetPeriod: 'week', labels: 'team=search' } as const;
+
+    const { id } = await createUser(deps, { username: 'ann', ...given }, OPERATOR);
+
+    expect(await store.getUser(id, deps.now())).toMatchObject(given);
+  });
+});
+
 describe('who may change an account', () => {
   const management = freshManagement();
 
