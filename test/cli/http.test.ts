@@ -82,6 +82,21 @@ describe('a login', () => {
     });
   });
 
+  it('needs an address and a name, and a file that holds it', async () => {
+    const nowhere = await run(['login', '--username', 'ada']);
+    const nobody = await run(['login', '--url', gateway.url]);
+    await logIn(await createAccount(gateway.store));
+    writeFileSync(loginFile, '{');
+    const broken = await run(['whoami']);
+
+    expect([nowhere.code, nowhere.error]).toEqual([2, expect.stringContaining('--url')]);
+    expect([nobody.code, nobody.error]).toEqual([2, expect.stringContaining('--username')]);
+    expect([broken.code, broken.error]).toEqual([
+      1,
+      `${loginFile} does not hold a login; delete it and log in again.\n`,
+    ]);
+  });
+
   it('asks for the password unseen, after it has said what will end', async () => {
     const account = await createAccount(gateway.store);
     const asked: unknown[] = [];
@@ -640,6 +655,44 @@ describe('explain', () => {
       candidates: [],
       passed_over: [{ name: 'house', because: 'key_tags' }],
     });
+  });
+
+  it('shows what would be sent, what follows, and later, attempt by attempt, what came of it', async () => {
+    await logIn(await createAccount(gateway.store, { role: 10 }));
+    const server = await startUpstream(({ path }, res) => {
+      if (path === '/v1/models') sendJson(res, { data: [{ id: 'small' }, { id: 'large' }] });
+      else sendJson(res, { error: { message: 'out of order' } }, 500);
+    });
+    const create = ['channels', 'create', '--name', 'far', '--provider', 'openai-compatible'];
+    await run([...create, '--base-url', `${server.url}/v1`, '--models', 'broken']);
+    const policy = { aliases: { nick: 'broken' }, fallbacks: ['local'] };
+    const { id, key } = await gateway.createKey({ policy });
+    try {
+      const ask = ['--query', 'how many', '--document', 'one', '--document', 'two'];
+      const explained = await run(['explain', 'nick', '--key', String(id), ...ask]);
+      const listed = await run(['channels', 'upstream-models', 'far']);
+      const reply = await gateway.post(key, { model: 'nick', query: 'q', documents: ['d'] });
+      const request = reply.headers.get('x-request-id') ?? '';
+      await eventually(
+        'it is logged',
+        async () => (await run(['logs', 'show', request])).code === 0,
+      );
+      const { out } = await run(['logs', 'show', request]);
+
+      expect(explained.out).toMatch(/^model +broken, asked for as nick\n/);
+      expect(explained.out).toMatch(
+        new RegExp(`\\n\\nThe first would get \\d+ bytes:\\nPOST ${server.url}/v1/\\S+\\n\\S+: `),
+      );
+      expect(explained.out).toMatch(/\n\n\{.*"how many".*"one".*\}\n$/);
+      expect(explained.out).toMatch(/\n\nThen model local:\nID .*\n.*house +local /);
+      expect(listed.out).toBe('small\nlarge\n');
+      expect(out).toMatch(/\n\nCHANNEL +PROVIDER +OUTCOME +STATUS +TOOK +MESSAGE\n/);
+      expect(out).toMatch(/\nfar +openai-compatible +\w+ +500 +\d+ ms +.*out of order/);
+      expect(out).toMatch(/\nhouse +local +ok +\d* *\d+ ms/);
+    } finally {
+      await run(['channels', 'delete', 'far', '--yes']);
+      await server.close();
+    }
   });
 
   it('is not answered by a store, which does not know what is busy', async () => {

@@ -140,7 +140,12 @@ describe.each(WAYS)('%s', (_, way) => {
     const piped = await run(list);
 
     for (const line of narrow.out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
-    expect(narrow.out).toContain('Too wide to show: ');
+    const [, hidden = ''] = /Too wide to show: (.*); see --fields\./.exec(narrow.out) ?? [];
+    const [heading = ''] = narrow.out.split('\n');
+    expect(hidden).not.toBe('');
+    for (const name of hidden.split(', ')) {
+      expect(heading).not.toContain(name.replaceAll('-', ' ').toUpperCase());
+    }
     expect(wide.out).toContain('\u001b[32menabled\u001b[39m');
     expect(wide.out).toContain('x'.repeat(60));
     expect(piped.out).not.toContain('\u001b');
@@ -278,6 +283,26 @@ describe.each(WAYS)('%s', (_, way) => {
     expect((await run([...way(), 'codes', 'disable', `${name} more`])).code).toBe(0);
     expect((await run([...way(), 'codes', 'prune', '-n'])).out).toMatch(/^1 code would be deleted/);
     expect((await run([...way(), 'codes', 'prune', '--yes'])).out).toContain('1 code deleted');
+
+    await run([...way(), 'codes', 'create', '--quota', '1', '--name', `${name} last`]);
+    const remove = [...way(), 'codes', 'delete', `${name} last`];
+    expect(await run(remove)).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('will be deleted for good. Add --yes'),
+    });
+    expect((await run([...remove, '--yes'])).out).toMatch(/^Code \d+ "gift \d+ last" is deleted/);
+    expect((await run([...remove, '--yes'])).error).toContain('There is no code called');
+  });
+
+  it('somebody is invited to the account and role that are named', async () => {
+    const name = `invited-${round}`;
+    const invite = [...way(), 'users', 'invite', name, '--email', `${name}@example.com`];
+    const { code, out } = await run([...invite, '--role', 'auditor', '--quota', '7']);
+
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`address +${name}@example.com\nrole +auditor\n`));
+    expect(out).toMatch(/quota left +7 /);
+    expect((await run(invite)).error).toBe('That username is taken.\n');
   });
 
   it.each(
