@@ -44,7 +44,10 @@ export async function judgeStore(channels: ChannelTable, health: StoreHealth): P
     // A write, like an admission: a store that can be read may be full.
     await channels.refresh();
   } catch (error) {
-    const why = error instanceof StoreUnavailableError ? error.message : 'It failed.';
+    const why =
+      error instanceof StoreUnavailableError
+        ? error.message
+        : 'It answers with an error; the log has it.';
     throw new GatewayError('store_unavailable', `The store cannot be used: ${why}`, {
       ...{ retryAfterMs: 1_000, cause: error },
     });

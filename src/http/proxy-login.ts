@@ -90,6 +90,6 @@ function headerText({ rawHeaders }: IncomingMessage, name: string): string {
 }
 
 function badHeader(name: string, cause?: unknown): GatewayError {
-  const words = `The proxy sends a header ${name} that cannot be used: one value without odd signs is wanted.`;
+  const words = `The proxy’s header ${name} cannot be used: it must come once, with one value in UTF-8 of at most ${MAX_HEADER} bytes.`;
   return new GatewayError('unauthorized', words, { cause });
 }

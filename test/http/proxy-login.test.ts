@@ -161,7 +161,9 @@ describe('headers that do not count', () => {
     ['Remote-User: a\u200bnn'],
     [`Remote-User: ${'a'.repeat(1_001)}`],
   ])('are doubled, odd or endless: %j', async (...lines) => {
-    expect(await raw(gateway, lines)).toMatch(/^HTTP\/1.1 401 /);
+    const reply = await raw(gateway, lines);
+    expect(reply).toMatch(/^HTTP\/1.1 401 /);
+    expect(reply).toMatch(/header Remote-(User|Groups) cannot be used: it must come once/i);
   });
 
   it('are no UTF-8', async () => {
