@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { bucketOf, ROLLUPS, writeTrafficKey } from '../../src/core/rollups.js';
+import { bucketOf, ROLLUPS, writeSpendKey, writeTrafficKey } from '../../src/core/rollups.js';
 import { count, newTally } from '../../src/core/tally.js';
 import type { StatsDeps } from '../../src/management/stats.js';
 import { usageSeries } from '../../src/management/usage-series.js';
@@ -106,6 +106,30 @@ describe('usageSeries', () => {
     const sums = series.filter(({ key }) => key === 'others');
     expect(sums.map(({ total }) => total.requests)).toEqual([3]);
     expect(series).toHaveLength(13);
+  });
+
+  it('keeps what accounts spent apart, also where it is over', async () => {
+    const { deps } = watched();
+    for (const owner of [1, 2]) {
+      const tally = newTally();
+      count(tally, { requests: owner }, 20);
+      const about = { channelId: undefined, provider: undefined, tag: undefined };
+      const key = writeSpendKey({ tokenId: owner, model: 'm', ...about });
+      const row = { rollup: 'spend_hour', owner, key, otherKey: key, tally } as const;
+      const atMs = bucketOf('spend_hour', NOW - 10 * HOUR_MS);
+      serial += 1;
+      await management.store.addStats({
+        ...{ writer: 'a node', serial, nowMs: NOW, maxRows: 100 },
+        additions: [{ ...row, atMs, expiresMs: NOW * 2 }],
+      });
+    }
+    const span = { fromMs: NOW - 12 * HOUR_MS, toMs: NOW, group: 'token' } as const;
+    const spent = async (query: { readonly owner?: number }): Promise<number> =>
+      (await usageSeries(deps, { ...span, ...query })).total.requests;
+
+    expect([await spent({ owner: 1 }), await spent({ owner: 2 }), await spent({})]).toEqual([
+      ...[1, 2, 3],
+    ]);
   });
 
   it('asks again after a failure', async () => {
