@@ -56,6 +56,6 @@ export const bedrockInvoke = defineProvider({
 });
 
 function countOf(header: string | undefined): number | undefined {
-  const count = Number(header ?? Number.NaN);
+  const count = Number(header);
   return Number.isFinite(count) ? count : undefined;
 }

@@ -43,7 +43,7 @@ function body({ query, documents, options }: UpstreamCall): Record<string, JsonB
 
 /** Tokens are reported only in a header. */
 function ranking(list: Json, http: UpstreamReply): UpstreamRanking {
-  const tokens = Number(http.headers['x-compute-tokens'] ?? Number.NaN);
+  const tokens = Number(http.headers['x-compute-tokens']);
   return {
     rows: readRows(list, 'index', 'score'),
     usage: { inputTokens: Number.isFinite(tokens) ? tokens : undefined },

@@ -136,7 +136,7 @@ export const geminiEmbeddings = defineEmbeddings(
 );
 
 function headerTokens({ headers }: UpstreamReply, name: string): number | undefined {
-  const count = Number(headers[name] ?? Number.NaN);
+  const count = Number(headers[name]);
   return Number.isFinite(count) ? count : undefined;
 }
 

@@ -44,7 +44,7 @@ export const teiEmbeddings = defineEmbeddings(
       dimensions: settings.dimensions,
     }),
     decode: (reply, count, { headers }) => {
-      const tokens = Number(headers['x-compute-tokens'] ?? Number.NaN);
+      const tokens = Number(headers['x-compute-tokens']);
       return {
         embeddings: readList(reply, count, (row) => [row]),
         tokens: Number.isFinite(tokens) ? tokens : undefined,
