@@ -145,7 +145,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     duration.observe(event.durationMs / 1000, model, outcome);
     child.seen.requests += 1;
     spenders.read(event);
-    if (event.degraded) degraded.labels(event.model ?? NONE).inc();
+    if (event.degraded) degraded.labels(model).inc();
     if (event.outcome === 'ok') {
       child.seen.documents += event.documents;
       child.seen.quota += event.quota;
