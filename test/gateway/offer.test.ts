@@ -25,6 +25,18 @@ describe('what a channel offers for a model', () => {
   });
 
   it.each([
+    ['the limit of one', 'zhipu', { apiKey: new Secret('key') }, 4_096],
+    [
+      ...(['the limit of a request', 'tencent-lkeap'] as const),
+      ...([{ secretId: new Secret('id'), secretKey: new Secret('key') }, 2_000] as const),
+    ],
+  ])('bounds each document where the list is split, by %s', (_, provider, credentials, most) => {
+    const { route } = offer(1, { provider, credentials: { ...credentials } });
+
+    expect(offerOf(route, MODEL, { split: true }).room.documentCharacters).toBe(most);
+  });
+
+  it.each([
     [{ maxDocuments: 1 }, { size: 2, stride: 1 }],
     [{ maxDocuments: 5 }, { size: 5, stride: 4 }],
     [{ maxDocuments: 99 }, { size: 20, stride: 10 }],
