@@ -220,11 +220,16 @@ describe('a queue in front of busy channels', () => {
 
   it('does not wait for channels that rest for longer', async () => {
     const queue = new Queue({ maxWaiting: 100, now: Date.now, usualMs: () => 0 });
-    const rank = queue.layer(1_000)(() => Promise.resolve(RESTING));
+    let asked = 0;
+    const rank = queue.layer(1_000)(() => {
+      asked += 1;
+      return Promise.resolve(RESTING);
+    });
     const refused = rank(of(1));
 
     expect(await waitOf(refused)).toBe(0);
     expect(await refused).toEqual(RESTING);
+    expect(asked).toBe(1);
   });
 
   it('does not wait if waiting would not help', async () => {
