@@ -41,4 +41,15 @@ describe('an exchange', () => {
     expect(reply.toString()).toContain('HTTP/1.1 408');
     expect(reply.toString()).toContain('request_timeout');
   });
+
+  it('of a key that is switched off is refused before its body has come', async () => {
+    const { key: off } = await gateway.createKey({ enabled: false });
+    const { caller, head } = await called('Content-Length: 2');
+
+    caller.write(head.replace(key, off));
+    const [reply] = (await once(caller, 'data')) as [Buffer];
+    caller.destroy();
+
+    expect(reply.toString()).toContain('HTTP/1.1 401');
+  });
 });
