@@ -433,6 +433,31 @@ channels:
     expect(load(text.replace('PATH', folder))).toBeDefined();
   });
 
+  it.each([
+    ['alerts: { webhook_url: ftp://a }', 'must be a URL with http:// or https://'],
+    ['telemetry: { otlp_headers: "a=1,b c" }', 'must be name=value, separated by commas'],
+    ['telemetry: { otlp_headers: "a=%2" }', 'must be name=value, separated by commas'],
+    ['mail: { smtp_url: mail.example.com }', 'must begin with smtp:// or smtps:// and name a'],
+    ['mail: { smtp_url: "smtp:///" }', 'must begin with smtp:// or smtps:// and name a server'],
+    ['mail: { smtp_url: "smtp://host:port" }', 'must begin with smtp:// or smtps:// and name a'],
+    ['root: { password: short }', 'must have 8 to 256 characters'],
+    ['root: { username: ada-lovelace, password: ada-lovelace }', 'not be made from the name'],
+    ['store: { encryption_keys: "a:12345678,a:87654321" }', 'and no id twice'],
+    ['store: { encryption_keys: "a:1234567" }', 'each at least 8 characters'],
+    ['gateway: { default_model: "" }', 'must not be empty'],
+    [`gateway: { default_model: ${'m'.repeat(1_001)} }`, 'must have at most 1000 characters'],
+    ['channels: [{ name: a, provider: local, models: {} }]', 'at least one name with that of the'],
+    ['channels: [{ name: a, provider: local, models: 5 }]', 'must be a list of models, such as'],
+    ['channels: [{ name: a, provider: local, models: [[m]] }]', 'must be a string, not a list'],
+    ['channels: [{ {a: 1}: b }]', 'a setting must have a plain name'],
+    ['channels: [{ name: a, models: [*m] }]', 'channels[0].models[0]: refers to a value (*name)'],
+  ])('say what %s should be', (text, message) => {
+    const found = mistakes(text).filter((line) => !line.includes('is missing'));
+
+    expect(found).toEqual([expect.stringContaining(message)]);
+    expect(found[0]).toMatch(/^gateway\.yaml:1: /);
+  });
+
   const NO_VALUE =
     'is the name of a variable in place of its value; in a file, ${NAME} stands for the value of NAME';
 
