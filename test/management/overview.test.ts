@@ -161,6 +161,21 @@ describe.each(Object.entries(STORES))('an overview of %s', (_, open) => {
     expect(channels.at(-1)?.total.requests).toBe(rest.reduce((sum, n) => sum + n, 0));
   });
 
+  it('judges a channel of a whole day by its last minutes alone', async () => {
+    const atMs = bucketOf('traffic_5_minutes', nowMs - 20 * MINUTE_MS);
+    const rows = attempts(98, { timeout: 3 });
+    await add(...rows.map((row) => ({ ...row, rollup: 'traffic_5_minutes', atMs }) as const));
+    const deps = { store, now: () => nowMs, statsDays: 400 };
+
+    const day = { ...query, fromMs: nowMs - DAY_MS };
+    const { channels } = await getOverview(deps, day, () => []);
+
+    expect(channels.find(({ key }) => key === '98')).toMatchObject({
+      total: { requests: 3, failed: 3 },
+      recent: { requests: 0, failed: 0 },
+    });
+  });
+
   it('says why a channel takes no traffic', async () => {
     const made = await store.createChannel(newChannel({ status: 2, models: {} }));
     const id = made.kind === 'updated' ? made.channel.id : 0;
