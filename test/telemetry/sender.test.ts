@@ -151,6 +151,20 @@ describe('a webhook', () => {
     expect(receiver.seen).toHaveLength(2);
   });
 
+  it('that says when to come again gets nothing else until then', async () => {
+    const receiver = await open.upstream(answering(503, { 'retry-after': '60' }));
+    const { sender, one, all } = await senderTo([hook(receiver)]);
+    sender.deliver(event());
+    await one('waiting', 1);
+
+    sender.deliver(event());
+
+    await until('the other one is put off', async () =>
+      (await all()).some(({ tries, dueAtMs }) => tries === 0 && dueAtMs === nowMs + 30_000),
+    );
+    expect(receiver.seen).toHaveLength(1);
+  });
+
   it('that is gone for good gets nothing more of a message, until somebody sends it again', async () => {
     const receiver = await open.upstream(answering(410));
     const { store, sender, one, faults } = await senderTo([hook(receiver)]);
