@@ -230,6 +230,33 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(lines()).toHaveLength(131);
   });
 
+  it('followed logs are aligned, or CSV', async () => {
+    const name = `aligned ${round}`;
+    const { key } = await gateway.createKey({ name });
+    const ask = (model: string): Promise<unknown> =>
+      gateway.post(key, { model, query: 'q', documents: ['d'] });
+    const end = new AbortController();
+    const outs = ['', ''];
+    const both = (text: string) => () => Promise.resolve(outs.every((out) => out.includes(text)));
+    await ask('not-served');
+    const following = [[], ['--csv']].map((form, at) =>
+      run([...way(), 'logs', '--follow', '--key', name, '--fields', 'model,outcome', ...form], {
+        interrupted: () => end.signal,
+        writeOut: (text) => (outs[at] = `${outs[at] ?? ''}${text}`),
+      }),
+    );
+    await eventually('the first is printed', both('404'));
+    await ask('local');
+    await eventually('the other is printed', both('ok'));
+    end.abort();
+
+    expect((await Promise.all(following)).map(({ code }) => code)).toEqual([0, 0]);
+    expect(outs).toEqual([
+      'not-served  404 model_not_found\nlocal       200 ok\n',
+      'model,outcome\r\nnot-served,404 model_not_found\r\nlocal,200 ok\r\n',
+    ]);
+  });
+
   it.each([['list'], ['all', '--follow']])('logs %s come in one form', async (...which) => {
     const { code, error } = await run([...way(), 'logs', ...which, '--json', '--csv']);
 
