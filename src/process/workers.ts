@@ -81,6 +81,7 @@ class Supervisor {
   #isUp = false;
   #isStopping = false;
   #exitCode = 0;
+  #failure: Error | undefined;
 
   constructor(
     plan: WorkersPlan,
@@ -145,8 +146,8 @@ class Supervisor {
     this.#isUp = true;
     const { host, port, onListening } = this.#plan;
     this.#server.on('error', (error) => {
+      this.#failure = error;
       this.#stop('the port failed');
-      this.#reject(error);
     });
     this.#server.listen(port, host, MAX_WAITING, () => {
       onListening((this.#server.address() as AddressInfo).port);
@@ -221,7 +222,9 @@ class Supervisor {
   }
 
   #endIfAlone(): void {
-    if (Object.keys(cluster.workers ?? {}).length === 0) this.#resolve(this.#exitCode);
+    if (Object.keys(cluster.workers ?? {}).length > 0) return;
+    if (this.#failure === undefined) this.#resolve(this.#exitCode);
+    else this.#reject(this.#failure);
   }
 
   #onExit(worker: Worker, code: number, signal: string): void {
