@@ -5,7 +5,7 @@ import type { Aliases } from '../core/model-names.js';
 import { present } from '../core/records.js';
 import type { TokenWire } from '../shapes/key.js';
 import { namedUser, self, usernames } from './accounts.js';
-import { warnings } from './key-checks.js';
+import { reachWarnings, warnings } from './key-checks.js';
 import { addKeyList, lastUse, STATUS } from './key-list.js';
 import { changeOf, policyOf, withPolicy } from './key-options.js';
 import { budgetFacts, memberFacts } from './members.js';
@@ -103,11 +103,12 @@ export function addKeyCommands(program: Command, io: CliIo): void {
         const change = changeOf(command);
         if (Object.keys(change).length === 0)
           throw new UsageError('Name at least one thing to change.');
+        const { client } = session;
         const { id } = await resolveKey(session, key);
-        await showToken(
-          session,
-          await session.client.call('updateToken', { body: { id, ...change } }),
-        );
+        for (const warning of await reachWarnings(client, command.opts())) {
+          io.writeError(`${warning}\n`);
+        }
+        await showToken(session, await client.call('updateToken', { body: { id, ...change } }));
       }),
     );
 

@@ -193,6 +193,15 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(second.error).toContain('No channel has the tag "hose" now. Did you mean "house"?');
     expect(second.error).toContain(`has another key called "${name}"`);
     expect(second.code).toBe(0);
+    const update = ['keys', 'update', second.out.trim(), '--models', 'lokal', '--tags', 'hose'];
+    expect(await run([...way(), ...update])).toMatchObject({
+      code: 0,
+      error: [
+        'No channel serves the model "lokal" now. Did you mean "local"?',
+        'No channel has the tag "hose" now. Did you mean "house"?',
+        '',
+      ].join('\n'),
+    });
     expect(root).toMatchObject({
       code: 2,
       error: expect.stringMatching(/--quota 5usd.*--unlimited/),
