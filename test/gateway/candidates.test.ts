@@ -216,6 +216,12 @@ describe('the candidates of a job', () => {
     expect(candidates(offers, { select: 'least_busy', load: busy }).next()?.id).toBe(2);
     expect(candidates(offers, { select: 'fastest', expectedMs: busy }).next()?.id).toBe(2);
     expect(candidates(offers, { select: 'fastest', load: busy }).next()?.id).toBe(1);
+    // Both cost the same.
+    const alike = [offer(2), offer(4)];
+    const slow = ({ id }: Offer): number => -id;
+    for (const select of ['cheapest', 'weighted'] as const) {
+      expect(candidates(alike, { select, expectedMs: slow, load: slow }).next()?.id).toBe(2);
+    }
     expect(allOf(candidates(offers, { select: 'least_busy', load: busy }))).toEqual([2, 1]);
   });
 
