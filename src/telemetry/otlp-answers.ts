@@ -11,7 +11,7 @@ const MAX_INTERIM = 8;
 
 /**
  * Ends requests of OpenTelemetry's exporters whose answer is longer, or takes longer, than any has to: the exporters take
- * 4 MiB in however small pieces, each an object, and wait as long as any come. Returns how to stop.
+ * 4 MiB in pieces of any size, each an object, and wait while anything arrives. Returns how to stop.
  */
 export function boundAnswers(maxMs = MAX_MS): () => void {
   const bound = (message: unknown): void => {
