@@ -71,10 +71,13 @@ function dayIn(text: string, line: number): string {
   return `${year}-${month.padStart(2, '0')}-${date.padStart(2, '0')}`;
 }
 
+/** Commas between thousands; elsewhere one may stand before a fraction. */
+const GROUPED = /^-?[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}(?:\.\d*)?$/;
+
 /** `$1,234.50`, `1234.5 USD` or nothing. */
 function numberIn(text: string, line: number): number {
-  const bare = text.replace(/[\s$,]|USD/gi, '');
-  const value = Number(bare);
+  const bare = text.replace(/[\s$]|USD/gi, '');
+  const value = Number(GROUPED.test(bare) ? bare.replaceAll(',', '') : bare);
   if (Number.isFinite(value)) return value;
   throw new InvoiceError(`Line ${line}: "${text}" is not a number such as 1234.50.`);
 }

@@ -24,6 +24,10 @@ describe('an invoice', () => {
     ['', 'it has none.'],
     ['date,amount\n05.10.2026,1\n', 'Line 2: "05.10.2026" is not a date'],
     ['date,amount\n2026-10-05,free\n', 'Line 2: "free" is not a number'],
+    // Fractions behind a comma, which is for thousands.
+    ['date;amount\n2026-10-05;12,50\n', 'Line 2: "12,50" is not a number'],
+    ['date;amount\n2026-10-05;1.234,50\n', 'Line 2: "1.234,50" is not a number'],
+    ['model;amount\nm;0,002\n', 'Line 2: "0,002" is not a number'],
   ])('says what is wrong with %j', (text, expected) => {
     expect(() => readInvoice(text)).toThrow(expected);
   });
