@@ -50,8 +50,20 @@ export function expiry(now: () => number): (text: string) => number {
 function timeOf(text: string, now: () => number): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([mhdwy])$/.exec(text) ?? [];
   if (count !== undefined) return Math.floor(now() / 1000) + Number(count) * (SECONDS[unit] ?? 0);
-  const atMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN;
+  const day = DATE.exec(text)?.[1];
+  // 31 February would be read as 3 March.
+  if (day === undefined || !isDay(day)) return undefined;
+  const atMs = Date.parse(text);
   return Number.isNaN(atMs) ? undefined : Math.floor(atMs / 1000);
+}
+
+/** Whatever else stands behind a date would be guessed at: `junk` as June. */
+const DATE =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+function isDay(day: string): boolean {
+  const atMs = Date.parse(day);
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
 }
 
 /** A span such as `12h`, in milliseconds. */

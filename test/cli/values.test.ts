@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastUse } from '../../src/cli/key-list.js';
 import { confirm, type CliIo } from '../../src/cli/session.js';
-import { pair, past, units } from '../../src/cli/values.js';
+import { expiry, pair, past, units } from '../../src/cli/values.js';
 
 const NOW_SECONDS = 1_800_000_000;
 
@@ -25,6 +25,16 @@ describe('what is typed', () => {
     expect(read('2026-01-31')).toBe(Date.UTC(2026, 0, 31) / 1_000);
     for (const wrong of ['never', '3', 'yesterday']) {
       expect(() => read(wrong)).toThrow('Give a time before now such as 12h or 7d, or a date');
+    }
+  });
+
+  it('is a date that there is, with a time of day at most', () => {
+    const read = expiry(() => NOW_SECONDS * 1_000);
+
+    expect(read('2030-01-31T12:00:00Z')).toBe(Date.UTC(2030, 0, 31, 12) / 1_000);
+    expect(read('2030-01-31 12:00+01:00')).toBe(Date.UTC(2030, 0, 31, 11) / 1_000);
+    for (const wrong of ['2030-01-31junk', '2030-02-31', '2030-01-31 x', '2030-01-31T25:00Z']) {
+      expect(() => read(wrong)).toThrow('Give a time from now such as');
     }
   });
 
