@@ -80,9 +80,7 @@ export async function mailResetTo(deps: ResetMailDeps, id: number, actor: Actor)
     throw new GatewayError(
       'rate_limited',
       'This account has been sent enough mail for this hour.',
-      {
-        retryAfterMs: HOUR_MS,
-      },
+      { retryAfterMs: mails.retryAfterMs },
     );
   }
   await mailSentCode(deps, user, user.email, sentResetMail);
