@@ -10,9 +10,11 @@ const CODES: readonly (readonly [match: RegExp, kind: FaultKind])[] = [
   [/toolong|toolarge|exceed/i, 'limit'],
 ];
 
-function fault({ json }: UpstreamReply): FaultKind | undefined {
+function fault({ status, json }: UpstreamReply): FaultKind | undefined {
   const code = json?.maybe('code').optionalString() ?? '';
-  return CODES.find(([match]) => match.test(code))?.[1];
+  const kind = CODES.find(([match]) => match.test(code))?.[1];
+  // A rate is exceeded too.
+  return kind === 'limit' && status === 429 ? 'busy' : kind;
 }
 
 /** Alibaba's AI Search Open Platform, a different product from Model Studio: the model is a service in the path. */

@@ -47,7 +47,8 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
 
 function byMessage(reply: UpstreamReply): FaultKind | undefined {
   const message = readErrorMessage(reply);
-  if (TOO_MUCH.test(message)) return 'limit';
+  // A rate or a quota is exceeded too.
+  if (reply.status !== 429 && TOO_MUCH.test(message)) return 'limit';
   return NO_BALANCE.test(message) ? 'misconfigured' : undefined;
 }
 
