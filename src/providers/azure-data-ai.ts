@@ -4,6 +4,7 @@ import { HOSTED } from './hosted.js';
 import {
   bearer,
   defineProvider,
+  headerMistake,
   textSetting,
   type Endpoint,
   type HttpProvider,
@@ -29,8 +30,7 @@ function mistakes({
     credentials.apiKey === undefined &&
       (credentials.clientSecret === undefined || !named) &&
       'credentials.api_key is missing, or credentials.client_secret with settings.tenant and settings.client_id',
-    !/^[\w!#$%&'*+.^`|~-]+$/.test(textSetting(settings, 'apiKeyHeader')) &&
-      'settings.api_key_header must be the name of a header',
+    headerMistake(settings, 'apiKeyHeader'),
   ];
 }
 

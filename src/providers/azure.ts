@@ -9,6 +9,7 @@ import {
 import {
   bearer,
   defineProvider,
+  headerMistake,
   textSetting,
   type Endpoint,
   type HttpProvider,
@@ -41,6 +42,7 @@ function mistakes({
     clientSecret !== undefined &&
       !named &&
       'credentials.client_secret needs settings.tenant and settings.client_id',
+    textSetting(settings, 'apiKeyHeader') !== '' && headerMistake(settings, 'apiKeyHeader'),
   ];
 }
 

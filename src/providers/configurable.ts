@@ -11,6 +11,7 @@ import {
   readUsage,
 } from './dialects.js';
 import {
+  headerMistake,
   textSetting,
   type Endpoint,
   type HttpProvider,
@@ -197,7 +198,6 @@ function mistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] 
     ![0, 1].includes(Number(settings.indexBase ?? 0)) && 'settings.index_base must be 0 or 1',
     textSetting(settings, 'documentsKey') === '' && 'settings.documents_key must name a key',
     textSetting(settings, 'queryKey') === '' && 'settings.query_key must name a key',
-    !/^[\w!#$%&'*+.^`|~-]+$/.test(textSetting(settings, 'authorizationHeader')) &&
-      'settings.authorization_header must be the name of a header',
+    headerMistake(settings, 'authorizationHeader'),
   ];
 }

@@ -357,6 +357,15 @@ export function textSetting(
   return value === undefined ? '' : String(value);
 }
 
+/** A sentence if the setting is not the name of a header; none can be sent then. */
+export function headerMistake(
+  settings: Readonly<Record<string, SettingValue>>,
+  name: string,
+): string | false {
+  const isName = /^[\w!#$%&'*+.^`|~-]+$/.test(textSetting(settings, name));
+  return !isName && `settings.${snakeCase(name)} must be the name of a header`;
+}
+
 /** A string setting of a channel; `undefined` if it is unset or empty. */
 export function optionalTextSetting(
   settings: Readonly<Record<string, SettingValue>>,

@@ -19,6 +19,8 @@ const NO_WAY_ON =
   'settings.upstream_provider or settings.config must say where Portkey hands requests on to';
 const NO_SCHEME = 'settings.auth_scheme must be one of ApiKey, Basic, Bearer';
 const NO_KEYS = 'credentials.access_key_id and credentials.secret_access_key must both be set';
+const NO_HEADER = 'settings.api_key_header must be the name of a header';
+const ONE_KEY = 'credentials.api_key is one key for bedrock-invoke; make a channel for each';
 const NO_OVERLAP =
   'settings.stride must be less than settings.window_size, so that windows overlap';
 
@@ -27,7 +29,12 @@ it.each<Row>([
   ['azure-foundry', {}, {}, [NO_AZURE_KEY]],
   ['azure-foundry', { clientSecret: 's' }, { tenant: 't' }, [NO_ENTRA]],
   ['azure-foundry', { clientSecret: 's' }, { tenant: 't', clientId: 'c' }, []],
+  ['azure-foundry', { apiKey: 'k' }, { apiKeyHeader: 'api key' }, [NO_HEADER]],
+  ['azure-foundry', { apiKey: 'k' }, { apiKeyHeader: '' }, []],
+  ['azure-data-ai', { apiKey: 'k' }, { apiKeyHeader: '' }, [NO_HEADER]],
+  ['azure-openai-embeddings', { apiKey: 'k' }, { apiKeyHeader: 'api key' }, [NO_HEADER]],
   ['bedrock-invoke', { apiKey: 'k' }, {}, []],
+  ['bedrock-invoke', { apiKey: 'k\nl' }, {}, [ONE_KEY]],
   ['bedrock-invoke', { accessKeyId: 'a' }, {}, [`${NO_KEYS}, or credentials.api_key`]],
   ['bedrock-invoke', { accessKeyId: 'a', secretAccessKey: 's' }, {}, []],
   ['watsonx', { apiKey: 'k' }, { projectId: 'p' }, []],

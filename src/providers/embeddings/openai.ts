@@ -3,6 +3,7 @@ import type { JsonBody } from '../../bytes/index.js';
 import { readUsage } from '../dialects.js';
 import {
   bearer,
+  headerMistake,
   OPTIONAL_API_KEY,
   optionalTextSetting,
   REQUIRED_API_KEY,
@@ -119,6 +120,7 @@ export const azureOpenaiEmbeddings = defineEmbeddings(
       },
     },
     headers: azureHeaders,
+    mistakes: ({ settings }) => [headerMistake(settings, 'apiKeyHeader')],
     exampleModels: ['text-embedding-3-small'],
     notes: [
       'The base URL is https://<resource>.openai.azure.com. For the older form, with the deployment and a version in the address, set the path.',
