@@ -73,7 +73,6 @@ export const cohere = defineDialect<undefined>({
     '/compatible-api/v1/reranks',
     '/providers/cohere/v2/rerank',
     '/openai/v1/rerank',
-    '/api/paas/v4/rerank',
   ],
   // llama.cpp's name for it.
   guestPaths: ['/v1/reranking'],

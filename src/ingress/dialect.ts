@@ -73,6 +73,8 @@ export interface IngressDialect<Kept = unknown> {
    * or more. A leading version may be left out or written twice.
    */
   readonly paths: readonly string[];
+  /** Paths that clients made for other hosts of this form call; the API's document leaves them out. */
+  readonly hostPaths?: readonly string[];
   /** Paths of others where some servers speak it: used if the body has its list of documents, and not that of the path's own. */
   readonly guestPaths?: readonly string[];
   /** Members that may hold its documents, as strings or as objects with a text: these stay bytes. */

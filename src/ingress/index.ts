@@ -34,7 +34,7 @@ const COMMON_PATHS = new Set(['/v1/rerank', '/rerank', '/v2/rerank']);
 
 /** Those without parameters come first: they are more specific. */
 const OWN_PATHS = DIALECTS.flatMap((dialect) =>
-  dialect.paths.map((path) => ({
+  [...dialect.paths, ...(dialect.hostPaths ?? [])].map((path) => ({
     pattern: patternOf(path),
     places: path.split('{').length,
     route:

@@ -8,6 +8,8 @@ export const infinity = defineDialect({
   title: 'Infinity, and LiteLLM\'s "infinity/"',
   lists: cohere.lists,
   paths: [],
+  // Zhipu's clients read documents as strings, too.
+  hostPaths: ['/api/paas/v4/rerank'],
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
   parse: parseRerank,

@@ -16,7 +16,8 @@ const MEMBERS = membersOf({
   model: MODEL,
   top_n: COUNT,
 });
-const TEXTS = listNames('texts');
+// SGLang's clients, for which a key's `dialect` selects this form, name them `documents`.
+const TEXTS = listNames('texts', 'documents');
 
 interface Kept {
   readonly rawScores: boolean;
