@@ -106,6 +106,7 @@ describe('a refused admission', () => {
       refusal({ kind: 'refused', reason, standing, retryAfterMs: 5_000 }, key, amount);
 
     expect(told(3)).toMatchObject({ code, retryAfterMs: 5_000 });
+    expect(told(10)).toMatchObject({ code, retryAfterMs: 5_000 });
     expect(told(11)).toMatchObject({ code, retryAfterMs: undefined });
   });
 });
