@@ -11,23 +11,31 @@ export interface CostDeps {
   readonly cacheHitPercent: number;
 }
 
+type EstimateDeps = Pick<CostDeps, 'prices'> & Routing;
+type Estimated = Pick<RerankRequest, 'query' | 'documents' | 'options'>;
+
 /** The most that a request may cost, over all models that may answer it. */
 export function mostOf(
-  deps: Pick<CostDeps, 'prices'> & Routing,
-  request: Pick<RerankRequest, 'query' | 'documents' | 'options'>,
+  deps: EstimateDeps,
+  request: Estimated,
   target: Target,
   policy: Pick<TokenPolicy, 'fallbacks'>,
 ): number {
-  const { plans } = deps.channels.current;
-  const { query, documents } = request;
   const answers = answersOf(deps, target, policy);
-  const estimates = (answers.length === 0 ? [target.model] : answers).map((model) => {
-    const price = priceOf(deps.prices, model);
-    const offers = plans.get(model)?.offers ?? [];
-    const tokens = price.per === 'million_tokens' ? rankerTokens(offers, request) : 0;
-    return estimateCost(price, query, documents, tokens);
-  });
-  return Math.max(...estimates);
+  const models = answers.length === 0 ? [target.model] : answers;
+  return Math.max(...models.map((model) => estimateOf(deps, request, model)));
+}
+
+/** What a request costs, as far as is known before the call, if one model answers it. */
+export function estimateOf(
+  { prices, channels }: EstimateDeps,
+  request: Estimated,
+  model: string,
+): number {
+  const price = priceOf(prices, model);
+  const offers = channels.current.plans.get(model)?.offers ?? [];
+  const tokens = price.per === 'million_tokens' ? rankerTokens(offers, request) : 0;
+  return estimateCost(price, request.query, request.documents, tokens);
 }
 
 /** What a ranking costs, by the price of the model that answered. */

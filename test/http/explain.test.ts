@@ -21,6 +21,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     tags: [{ tag: 'off', disabled: true, reason: 'maintenance' }],
     models: { moon: { fallbacks: ['local'] } },
+    prices: { models: { chat: { per_million_tokens: 1_000_000_000 } } },
     channels: [
       { name: 'best', ...at, models: { moon: 'rerank-moon' }, priority: 9, tag: 'a' },
       { name: 'next', ...at, models: { moon: 'rerank-moon' }, priority: 1, weight: 3, tag: 'a' },
@@ -33,6 +34,10 @@ beforeAll(async () => {
       {
         ...{ name: 'constant', provider: 'bentoml', base_url: upstream.url, models: ['constant'] },
         ...{ settings: { constants: CONSTANTS }, tag: 'a' },
+      },
+      {
+        ...{ name: 'chat', provider: 'chat-listwise', base_url: upstream.url, models: ['chat'] },
+        ...{ credentials: { api_key: SECRET }, tag: 'a' },
       },
       {
         ...{ name: 'config', provider: 'portkey', base_url: upstream.url, models: ['config'] },
@@ -125,6 +130,7 @@ describe('an explanation', () => {
       ['untagged', 'key_tags', 'The key is bound to a, off, and it has none.'],
       ['inside', 'other_models', 'It serves local.'],
       ['constant', 'other_models', 'It serves constant.'],
+      ['chat', 'other_models', 'It serves chat.'],
       ['config', 'other_models', 'It serves config.'],
     ]);
   });
@@ -176,6 +182,12 @@ describe('an explanation', () => {
     expect(outgoing?.body).toHaveLength(1_024);
     expect(outgoing?.body_bytes).toBeGreaterThan(5_000);
     expect(cost.reserved).toBeGreaterThan(0);
+  });
+
+  it('estimates what a chat model costs with its instructions', async () => {
+    const { cost } = await explained({}, { model: 'chat', query: QUERY, documents: DOCUMENTS });
+
+    expect(cost.estimated).toBe(cost.reserved);
   });
 
   it('knows the models that would be asked in its place', async () => {

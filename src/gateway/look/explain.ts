@@ -6,12 +6,12 @@ import type {
   Outgoing,
   PassedOver,
 } from '../../core/explanation.js';
-import { estimateCost, priceOf, type PriceList } from '../../core/quota.js';
+import { priceOf, type PriceList } from '../../core/quota.js';
 import type { RerankRequest } from '../../core/rerank.js';
 import type { TokenPolicy } from '../../core/token.js';
 import type { ChannelSnapshot, Credential, Store } from '../../store/store.js';
 import { judgeStanding, type Funds } from '../admission.js';
-import { mostOf } from '../cost.js';
+import { estimateOf, mostOf } from '../cost.js';
 import type { Sought } from '../channels/obstacles.js';
 import type { Survey } from './survey.js';
 import {
@@ -99,7 +99,7 @@ export function createExplain(deps: ExplainDeps): Explain {
       outgoing: await outgoingOf(deps, ask, target),
       cost: {
         price,
-        estimated: estimateCost(price, request.query, request.documents),
+        estimated: estimateOf(deps, request, target.model),
         reserved,
       },
     };
