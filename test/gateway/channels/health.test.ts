@@ -9,14 +9,14 @@ import { failed, offer, ranked } from '../../support/offers.js';
 
 const T0 = 1_700_000_000_000;
 
-function healthOf(maxCooldownMs = 60_000) {
+function healthOf(maxCooldownMs = 60_000, failures = 2) {
   const events: GatewayEvent[] = [];
   const outages: Outage[] = [];
   const health = new ChannelHealth({
     limits: { outOf: () => undefined, pauses: () => [] },
     places: { isFull: () => false },
     maxCooldownMs,
-    breaker: { failures: 2, windowMs: 10_000, openMs: 1_000, longestMs: 60_000 },
+    breaker: { failures, windowMs: 10_000, openMs: 1_000, longestMs: 60_000 },
     outage: { failures: 3, windowMs: 60_000 },
     observe: (event) => events.push(event),
     onOutage: (_route, outage) => outages.push(outage),
@@ -324,6 +324,14 @@ describe('a health check', () => {
     for (const kind of ['busy', 'caller', 'limit', 'ok'] as const) health.checked(route, kind, T0);
 
     expect([breaker(), events]).toEqual(['closed', []]);
+  });
+
+  it('opens no circuit where none ever opens', () => {
+    const { health } = healthOf(undefined, 0);
+
+    health.checked(offer(1).route, 'timeout', T0);
+
+    expect(health.report(1).breaker).toBe('closed');
   });
 
   it('leaves the decision to a probe that is under way', () => {
