@@ -101,7 +101,7 @@ export function makeRoute(
   const opened = openSettings(provider, { credentials, settings });
   const complete = { ...defaultSettings(provider), ...opened.settings };
   const keys = apiKeysOf(opened.credentials.apiKey);
-  const baseUrl = (channel.baseUrl ?? addressOf(provider, complete) ?? '').replace(/\/+$/, '');
+  const baseUrl = channel.baseUrl ?? addressOf(provider, complete) ?? '';
   const endpointOf = (apiKey: Secret | undefined): Endpoint => ({
     baseUrl,
     credentials: apiKey === undefined ? opened.credentials : { ...opened.credentials, apiKey },
