@@ -11,6 +11,8 @@ const SECRET = 'a-very-secret-key';
 const HIDDEN_TENANT = 'tenant-seven';
 const CONSTANTS = JSON.stringify({ of: { tenant: HIDDEN_TENANT } });
 
+const MOON_AND_STUCK = { moon: 'rerank-moon', stuck: 'rerank-moon' };
+
 let gateway: TestGateway;
 let upstream: TestUpstream;
 let key: string;
@@ -20,12 +22,12 @@ beforeAll(async () => {
   const at = { provider: 'cohere', base_url: upstream.url, credentials: { api_key: SECRET } };
   gateway = await startGateway({
     tags: [{ tag: 'off', disabled: true, reason: 'maintenance' }],
-    models: { moon: { fallbacks: ['local'] } },
+    models: { moon: { fallbacks: ['local'] }, stuck: { select: 'sticky' } },
     prices: { models: { chat: { per_million_tokens: 1_000_000_000 } } },
     channels: [
       { name: 'best', ...at, models: { moon: 'rerank-moon' }, priority: 9, tag: 'a' },
-      { name: 'next', ...at, models: { moon: 'rerank-moon' }, priority: 1, weight: 3, tag: 'a' },
-      { name: 'other', ...at, models: { moon: 'rerank-moon' }, priority: 1, weight: 1, tag: 'a' },
+      { name: 'next', ...at, models: MOON_AND_STUCK, priority: 1, weight: 3, tag: 'a' },
+      { name: 'other', ...at, models: MOON_AND_STUCK, priority: 1, weight: 1, tag: 'a' },
       { name: 'off', ...at, models: ['moon'], tag: 'off' },
       { name: 'disabled', ...at, models: ['moon'] },
       { name: 'small', ...at, models: ['moon'], tag: 'a', settings: {} },
@@ -182,6 +184,21 @@ describe('an explanation', () => {
     expect(outgoing?.body).toHaveLength(1_024);
     expect(outgoing?.body_bytes).toBeGreaterThan(5_000);
     expect(cost.reserved).toBeGreaterThan(0);
+  });
+
+  it('is about the channel of the key, where each key has its own', async () => {
+    const firsts: unknown[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      const { key: by } = await gateway.createKey({ policy: { mayExplain: true } });
+      const { candidates } = await explained(
+        { by },
+        { model: 'stuck', query: QUERY, documents: ['a'] },
+      );
+      firsts.push(...candidates.filter(({ chance }) => chance === 1).map(({ name }) => name));
+    }
+
+    expect(firsts).toHaveLength(12);
+    expect(new Set(firsts)).toEqual(new Set(['next', 'other']));
   });
 
   it('estimates what a chat model costs with its instructions', async () => {
