@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { checkWebhookUrl, text } from './checks.js';
+import { checkWebhookUrl, text, webhookSecret } from './checks.js';
 import { EVENT_KINDS } from '../core/delivery.js';
 import { Secret } from '../core/secret.js';
 
@@ -42,10 +42,15 @@ export const TARGETS_SCHEMA = Joi.array()
           'any.invalid': 'is the name of alerts.webhook_url',
         }),
       webhook: url(),
-      secret: Joi.string().min(8),
+      secret: webhookSecret(),
       slack: url(),
       mail: Joi.array()
-        .items(text().email({ tlds: false }))
+        .items(
+          text().email({ tlds: false }).messages({
+            'string.email':
+              'must be an address such as ada@example.com; several are a list, [ada@example.com, ben@example.com]',
+          }),
+        )
         .min(1)
         .single(),
       kinds: Joi.array()

@@ -20,6 +20,13 @@ export function checkWebhookUrl(value: string, helpers: Joi.CustomHelpers): unkn
   return isWeb ? value : helpers.message({ custom: 'must be a URL with http:// or https://' });
 }
 
+/** Signs what a webhook gets. A prefix that other text follows would leave a key that everybody can guess. */
+export const webhookSecret = (): Joi.StringSchema =>
+  Joi.string()
+    .min(8)
+    .pattern(/^(?!whsec_)|^whsec_[\w+/-]{8,}={0,2}$/)
+    .messages({ 'string.pattern.base': 'must be base64 after whsec_, of at least 8 characters' });
+
 /** A header that a proxy sets; none that has a meaning of its own. */
 export const headerName = (): Joi.StringSchema =>
   text()

@@ -38,11 +38,15 @@ const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
 export type SettingTexts = readonly (readonly [file: string, text: string])[];
 
 /**
- * One YAML file, or all YAML files in a folder in the order of their names, except `*.example.yaml`.
+ * One YAML file, or all YAML files in a folder in the order of their names, except `*.example.yaml`. A folder without any is
+ * like an empty file.
  * @throws the error of the file system if `path` does not exist or cannot be read.
  */
 export function textsOf(path: string): SettingTexts {
-  return filesOf(path).map((file) => [file, readFileSync(file, 'utf8')]);
+  const files = filesOf(path);
+  return files.length === 0
+    ? [[path, '']]
+    : files.map((file) => [file, readFileSync(file, 'utf8')]);
 }
 
 /**

@@ -14,6 +14,7 @@ const LAYOUT: ReadonlySet<string> = new Set([
 const SAID: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'is indented with a tab; use spaces',
   MULTIPLE_DOCS: 'begins a second document; move it to a file of its own, or remove the "---"',
+  BLOCK_IN_FLOW: 'has a colon in a text within braces or brackets; put the text in quotes',
   BAD_DQ_ESCAPE:
     'has a backslash in double quotes, which begins an escape there; use single quotes',
   BAD_SCALAR_START: 'begins with a sign that means something else in YAML; put the text in quotes',
@@ -67,8 +68,18 @@ function wrongLine(document: Yaml.Document, text: string, said: string): LayoutM
     (/(?:^|[^$])[[{](?:.*[:,[])?\s*\$\{/.test(line)
       ? 'has a ${ within braces or brackets; put that value in quotes'
       : undefined) ??
+    unclosedMistake(said) ??
     `is indented unlike the lines around it, or lacks a ":" or a quote; the settings of a group, or of one entry of a list, begin in the same column (${said})`;
   return { offset, message };
+}
+
+/** What is wrong where the parser misses the end of a group in braces or of a list in brackets. */
+function unclosedMistake(said: string): string | undefined {
+  const end = /indented and end with a ([}\]])$/.exec(said)?.[1];
+  return (
+    end &&
+    `is where braces or brackets should have ended; close them with a ${end} before it, or indent it`
+  );
 }
 
 function lineAt(text: string, offset: number): string {

@@ -8,6 +8,7 @@ import {
   checkWebhookUrl,
   MAX_TIMER_MS,
   text,
+  webhookSecret,
 } from './checks.js';
 import {
   count,
@@ -37,8 +38,10 @@ const SERVER = {
   ),
   host: of<string>(
     text()
-      .pattern(/^[^/\s]+$/)
-      .messages({ 'string.pattern.base': 'must be an address or a name, such as 0.0.0.0' }),
+      .pattern(/^(?:[^/\s:]+|[\da-f]*:[\da-f.]*:[\da-f:.]*(?:%\w+)?)$/i)
+      .messages({
+        'string.pattern.base': 'must be an address or a name without a port, such as 0.0.0.0 or ::',
+      }),
     '0.0.0.0',
     'Address to listen on',
     { variable: 'HOST' },
@@ -317,7 +320,7 @@ const ALERTS = {
     variable: 'ALERTS_WEBHOOK_URL',
   }),
   webhookSecret: secret(
-    Joi.string().min(8),
+    webhookSecret(),
     'Signs the calls; after the prefix `whsec_`, it is read as base64',
     { variable: 'ALERTS_WEBHOOK_SECRET' },
   ),

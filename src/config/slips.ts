@@ -20,7 +20,7 @@ export function slips(
     ...raw.emptyFiles.map((file) => ({
       where: file,
       path: [],
-      message: 'holds no settings; add some, such as "channels:", or remove the file',
+      message: 'holds no settings; add some, such as "channels:", or remove it',
     })),
     ...doubleKeys(raw).map((message) => at(['store', 'encryption_key'], message)),
     ...ownFallbacks(raw).map((path) => at(path, 'is the model itself; name another one')),

@@ -50,11 +50,13 @@ export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem):
     case 'array.sparse':
       return 'is empty; remove it, or give it a value';
     case 'array.base':
-      return 'must be a list, such as [a, b]';
+      return `must be a list,${exampleOf(schema, path) || ' such as [a, b]'}`;
     case 'array.min':
       return 'must not be an empty list';
     case 'array.unique':
-      return 'is in the list already';
+      return context?.path === undefined
+        ? 'is in the list already'
+        : `has the ${String(context.path)} of another entry; ${String(context.path)}s must be unique`;
     default:
       return message;
   }
@@ -140,6 +142,7 @@ function namesAt(schema: Joi.Schema, path: SettingPath): string[] {
 
 function exampleOf(schema: Joi.Schema, path: SettingPath): string {
   const example = descriptionAt(schema, path)?.flags?.default;
+  if (Array.isArray(example) && example.length > 0) return ` such as [${example.join(', ')}]`;
   return typeof example === 'number' ? ` such as ${example}` : '';
 }
 

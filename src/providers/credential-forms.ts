@@ -39,5 +39,9 @@ function formMistake(text: string, bringsScheme: boolean): string | undefined {
     return `begins with "${scheme}", which the gateway adds itself; give only what comes after it`;
   }
   if (PLACEHOLDER.test(text)) return 'is a placeholder; give the secret itself';
+  const unsendable = /[^\0-\xff]/u.exec(text)?.[0].codePointAt(0);
+  if (unsendable !== undefined) {
+    return `has the character U+${unsendable.toString(16).toUpperCase().padStart(4, '0')}, which no header can carry; copy the secret again`;
+  }
   return undefined;
 }

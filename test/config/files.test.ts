@@ -55,6 +55,14 @@ describe('a folder of settings', () => {
     expect(channels?.map(({ declared }) => declared.name)).toEqual(['a']);
   });
 
+  it('is reported if it holds none', () => {
+    const [found] = refusal({ 'notes.txt': 'channels:' });
+
+    expect(found).toMatch(
+      /conf\.d: holds no settings; add some, such as "channels:", or remove it$/,
+    );
+  });
+
   it('says in which file and line a mistake is, though lists grow', () => {
     const wrong = 'channels:\n  - { name: b, provider: nobody, models: [m] }';
 

@@ -417,6 +417,16 @@ channels:
       'oidc.issuer: must begin with https://',
     ],
     ['models: { m: { fallbacks: [a, a] } }', 'models.m.fallbacks[1]: is in the list already'],
+    ['alerts: { ending_days: 7d }', 'alerts.ending_days: must be a list, such as [7, 1]'],
+    [
+      'alerts: { targets: [{ name: a, mail: a@example.com }, { name: a, mail: b@example.com }] }',
+      'alerts.targets[1]: has the name of another entry; names must be unique',
+    ],
+    [
+      'server: { host: "0.0.0.0:9000" }',
+      'server.host: must be an address or a name without a port',
+    ],
+    ['server: { host: "[::1]" }', 'server.host: must be an address or a name without a port'],
   ])('%s: one message, with what would be right', (text, message) => {
     expect(mistakes(text)).toEqual([expect.stringContaining(message)]);
   });
@@ -435,6 +445,17 @@ channels:
 
   it.each([
     ['alerts: { webhook_url: ftp://a }', 'must be a URL with http:// or https://'],
+    ['alerts: { webhook_secret: "whsec_!!!" }', 'must be base64 after whsec_'],
+    [
+      'alerts: { targets: [{ name: a, webhook: "http://a", secret: whsec_a+b }] }',
+      'must be base64 after whsec_',
+    ],
+    [
+      'alerts: { targets: [{ name: a, mail: "a@example.com, b@example.com" }] }',
+      'must be an address such as ada@example.com; several are a list',
+    ],
+    ['mail: { from: Gateway: team }', 'has a colon in a text within braces or brackets'],
+    ['channels: [{ name: a, provider: local, models: [m] }', 'close them with a ] before it'],
     ['telemetry: { otlp_headers: "a=1,b c" }', 'must be name=value, separated by commas'],
     ['telemetry: { otlp_headers: "a=%2" }', 'must be name=value, separated by commas'],
     ['mail: { smtp_url: mail.example.com }', 'must begin with smtp:// or smtps:// and name a'],
@@ -672,7 +693,7 @@ describe('mistakes that people make', () => {
     [
       'a URL for an address',
       'server:\n  host: http://0.0.0.0\n',
-      ':2: server.host: must be an address or a name, such as 0.0.0.0',
+      ':2: server.host: must be an address or a name without a port, such as 0.0.0.0 or ::',
     ],
     [
       'an address for a URL',
@@ -876,7 +897,7 @@ describe('mistakes that people make', () => {
     [
       'an empty file',
       '# nothing\n',
-      'gateway.yaml: holds no settings; add some, such as "channels:", or remove the file',
+      'gateway.yaml: holds no settings; add some, such as "channels:", or remove it',
     ],
     [
       'an attempt longer than its request',

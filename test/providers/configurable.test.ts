@@ -48,6 +48,14 @@ describe('a wire form made of settings', () => {
     expect(found({})).toEqual([expect.stringContaining('begins with "Bearer"')]);
   });
 
+  it('refuses a key that no header can carry, and names the character alone', () => {
+    const credentials = { apiKey: new Secret('sk-\u0430bcdef') };
+
+    expect(credentialMistakes({ credentials, settings: {} })).toEqual([
+      'credentials.api_key has the character U+0430, which no header can carry; copy the secret again',
+    ]);
+  });
+
   it('refuses a setting that it does not know by name', () => {
     expect(mistakes({ documentKey: 'texts' })).toEqual([
       expect.stringContaining('settings.document_key is not known'),
