@@ -181,17 +181,22 @@ function asked(
   };
 }
 
-/** As `fetch`, of a reply that is not too large, with all of it. */
+/** As `fetch`, of a reply that is not too large, with all of it. Throws if the provider does not answer as it should. */
 async function boundedFetch(address: string, options: object): Promise<Response> {
-  const { body, status, headers } = await fetch(address, options);
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += piece.length;
-    if (bytes > MOST_REPLY_BYTES) throw new Error('The reply is too large.');
-    pieces.push(piece);
+  try {
+    const { body, status, headers } = await fetch(address, options);
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+      bytes += piece.length;
+      if (bytes > MOST_REPLY_BYTES) throw new Error('The reply is too large.');
+      pieces.push(piece);
+    }
+    if (status >= 500) throw new Error(`${address} answers with ${status}.`);
+    return new Response(body && Buffer.concat(pieces), { status, headers });
+  } catch (error) {
+    throw unreachable(error);
   }
-  return new Response(body && Buffer.concat(pieces), { status, headers });
 }
 
 /** How the provider wants the secret: in the body if it says so, else as the standard has it for those that say nothing. */
@@ -243,8 +248,9 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The provider's own refusal, or an answer that is not what it must be. */
+/** The provider's own refusal, no answer, or an answer that is not what it must be. */
 function refusal(error: unknown, Refused: new (...args: never[]) => Error): GatewayError {
+  if (error instanceof Error && error.cause instanceof GatewayError) return error.cause;
   if (error instanceof Refused) {
     return new GatewayError('permission_denied', 'The provider refused the login.', {
       cause: error,

@@ -355,6 +355,17 @@ describe('what comes from a provider that lies', () => {
     expect(await outcome(sign)).toBeNull();
   });
 
+  it('is named by the login page if it goes away in the middle of a login', async () => {
+    const browser = newBrowser(cheated.url);
+    const { address } = await browser.visit(LOGIN, (at) => at.startsWith(`${liar.issuer}/auth`));
+    isAway = true;
+    const back = `${CALLBACK}?code=c&state=${new URL(address).searchParams.get('state') ?? ''}`;
+    const page = await browser.visit(back, atConsole);
+    isAway = false;
+
+    expect(refusedIn(page.address)).toBe('upstream_error');
+  });
+
   it('counts if it is right in every part, for a client without a secret too', async () => {
     const browser = newBrowser(cheated.url);
     const admin: Liar['make'] = (claims) => sign({ ...claims, realm: { roles: ['admins', 7] } });
