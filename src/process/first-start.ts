@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { keyFile } from '../config/data-files.js';
 import { inPackage } from '../config/package-files.js';
 import type { Config } from '../config/values.js';
 import { CHANNEL_ENABLED } from '../core/channel.js';
@@ -33,6 +34,7 @@ export async function firstStart(
   const deps = { store, now: Date.now, randomBytes };
   const root = await ensureRoot(deps, config.root);
   if (root.kind === 'found') return { key: undefined };
+  if (isUsedFolder(config.store)) print(NO_LONGER_THERE);
   const created = `\nThe root account was created: ${root.user.username}\n`;
   if (!config.root.showSecrets) {
     print(`${created}${withoutSecrets(root.password !== undefined)}`);
@@ -46,6 +48,18 @@ export async function firstStart(
     ].join('\n'),
   );
   return { key };
+}
+
+const NO_LONGER_THERE = `
+The database is new, but encryption.key was there: if a gateway has run on this folder before, its gateway.db is gone.
+  bring a backup back: stop this gateway, then ${COMMAND} restore <folder>
+`;
+
+/** Whether a key for the embedded store is older than this process. */
+function isUsedFolder({ redisUrl, dataDir }: Config['store']): boolean {
+  if (redisUrl !== undefined) return false;
+  const file = statSync(keyFile(dataDir), { throwIfNoEntry: false });
+  return file !== undefined && file.mtimeMs < performance.timeOrigin;
 }
 
 /** What to do where neither password nor key may be printed. */

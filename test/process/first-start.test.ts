@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
+import { keyFile } from '../../src/config/data-files.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { openStore } from '../../src/assembly/open-store.js';
 import { firstStart, welcome } from '../../src/process/first-start.js';
@@ -43,6 +47,26 @@ it('the first start of a container prints neither password nor key, and says how
   );
   expect(printed.join('')).not.toMatch(/sk-|password: \w{24}/);
 });
+
+it.each([true, false])(
+  'a first start says that the database is gone if a key is left of an earlier one (%s)',
+  async (isLeft) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'first-start-'));
+    if (isLeft) {
+      writeFileSync(keyFile(dataDir), 'a'.repeat(64));
+      utimesSync(keyFile(dataDir), 1, 1);
+    }
+    const config = loadConfig({ env: { DATA_DIR: dataDir }, folder: 'none' });
+    const store = await openStore(config.store);
+    const printed: string[] = [];
+
+    await firstStart(config, store, (text) => printed.push(text));
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+
+    expect(printed.join('').includes('its gateway.db is gone')).toBe(isLeft);
+  },
+);
 
 it.each([
   ['m', undefined, { model: 'm' }],
