@@ -382,9 +382,10 @@ describe('scanBody', () => {
     fc.assert(
       fc.property(body, writing, (value, write) => {
         const json = bytes(write(JSON.stringify(value)));
-        for (let end = 0; end < json.length; end += 1) {
-          expect(scanBody(json.subarray(0, end))).toBeUndefined();
-        }
+        const ends = [...json.keys()].filter(
+          (end) => scanBody(json.subarray(0, end)) !== undefined,
+        );
+        expect(ends).toEqual([]);
       }),
       { numRuns: 50 },
     );
@@ -409,24 +410,23 @@ describe('scanBody', () => {
   });
 
   it('reads every escape, and no other', () => {
-    for (let code = 0; code < 0x10000; code += 1) {
-      const [hex, unit] = [code.toString(16).padStart(4, '0'), String.fromCharCode(code)];
-      const isHalf = code >= 0xd800 && code < 0xe000;
-      for (const json of [
-        `{"documents":["\\u${hex}"]}`,
-        `{"documents":["\\u0041\\u${hex}\\u0042"]}`,
-      ]) {
-        const scanned = scanBody(bytes(json));
-        if (scanned === undefined) expect(json).toBe('taken');
-        if ((scanned?.list.halves.length === 0) === isHalf) expect(json).toBe(`half: ${isHalf}`);
-        if (isHalf || json.includes('0041')) continue;
-        const isBlank = unit.trim() === '';
-        if ((scanned?.list.blanks.length === 1) !== isBlank) expect(json).toBe(`blank: ${isBlank}`);
-        const written = scanBody(bytes(JSON.stringify({ documents: [unit] })));
-        if (String(written?.list.blanks) !== String(scanned?.list.blanks)) {
-          expect(written?.list.blanks).toEqual(scanned?.list.blanks);
-        }
-      }
+    for (let first = 0; first < 0x10000; first += 256) {
+      const codes = Array.from({ length: 256 }, (_, index) => first + index);
+      const hex = codes.map((code) => code.toString(16).padStart(4, '0'));
+      const length = codes.filter((code) => code >= 0xd800 && code < 0xe000).length;
+      const blanks = codes.flatMap((code, index) =>
+        String.fromCharCode(code).trim() === '' ? [index] : [],
+      );
+      const documents = codes.map((code) => String.fromCharCode(code));
+      const alone = scanBody(bytes(`{"documents":[${hex.map((each) => `"\\u${each}"`).join()}]}`));
+      const inside = scanBody(
+        bytes(`{"documents":[${hex.map((each) => `"\\u0041\\u${each}\\u0042"`).join()}]}`),
+      );
+      const written = scanBody(bytes(JSON.stringify({ documents })));
+
+      expect(alone?.list).toMatchObject({ halves: { length }, blanks });
+      expect(inside?.list).toMatchObject({ halves: { length }, blanks: [] });
+      expect(written?.list.blanks).toEqual(blanks);
     }
     for (let code = 0; code < 0x80; code += 1) {
       const letter = String.fromCharCode(code);

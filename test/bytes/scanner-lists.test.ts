@@ -37,25 +37,31 @@ function compare(json: string, inFirst: number): void {
   const body = Buffer.from(' '.repeat(before) + json);
   const plain = parsed(json);
   const judged = walkOver(body, []);
-  expect(judged.isValid).toBe(plain !== undefined);
-  if (plain === undefined) return;
-  expect(judged.values).toBe(valuesIn(json));
+  if (plain === undefined) {
+    expect(judged.isValid).toBe(false);
+    return;
+  }
+  expect([judged.isValid, judged.values]).toEqual([true, valuesIn(json)]);
   const { list } = walkOver(body);
   const { documents } = plain;
   if (!areStrings(documents)) return;
   if (list === undefined) throw new Error('a list of strings is not found');
-  const { rows } = list;
+  const { rows, count, blanks } = list;
   const places = documents.map((_, index) => rows.subarray(index * ROW, (index + 1) * ROW));
   const texts = places.map(([start, end]): unknown =>
     JSON.parse(body.toString('utf8', start, end)),
   );
-  expect(texts).toEqual(documents);
-  expect(places.every(([start, end, text, behind]) => start === text && end === behind)).toBe(true);
-  expect(places.map((row) => row[4])).toEqual(documents.map((text) => Buffer.byteLength(text)));
-  expect(list.count).toBe(documents.length);
-  expect(list.blanks).toEqual(
-    documents.flatMap((text, index) => (text.trim() === '' ? [index] : [])),
-  );
+  expect({
+    ...{ texts, count, blanks },
+    lengths: places.map((row) => row[4]),
+    areWhole: places.every(([start, end, text, behind]) => start === text && end === behind),
+  }).toEqual({
+    texts: documents,
+    count: documents.length,
+    blanks: documents.flatMap((text, index) => (text.trim() === '' ? [index] : [])),
+    lengths: documents.map((text) => Buffer.byteLength(text)),
+    areWhole: true,
+  });
 }
 
 /** As it is; or with something put in the place of a few characters. */

@@ -69,7 +69,9 @@ function meantBy(documents: Documents): number {
   const { count, meantBytes } = documents;
   const texts = Array.from({ length: count }, (_, index) => documents.text(index));
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 3, 0);
-  expect(meantBytes).toBe(count === 0 ? 2 : bytes + 1);
+  const expected = count === 0 ? 2 : bytes + 1;
+  // An assertion for each would take longer than what it looks at.
+  if (meantBytes !== expected) expect(meantBytes).toBe(expected);
   return meantBytes;
 }
 
