@@ -48,6 +48,7 @@ export async function watchAlerts(deps: AlertWatchDeps): Promise<void> {
   const open = await store.alertConditions();
   const nodes = await listNodes(deps);
   const codes = await codeAlarms(deps, open);
+  const [backup] = await Promise.allSettled([deps.lastBackupMs()]);
   const alarms = [
     ...(await spenderAlarms(deps, open)),
     ...(await keyAlarms(deps)),
@@ -55,7 +56,9 @@ export async function watchAlerts(deps: AlertWatchDeps): Promise<void> {
     ...nodes.nodes
       .filter(({ standing }) => standing === 'silent')
       .map((one) => silentAlarm(one.name)),
-    ...backupAlarm(await deps.lastBackupMs(), deps.rules().backupMaxMs, now()),
+    ...(backup.status === 'fulfilled'
+      ? backupAlarm(backup.value, deps.rules().backupMaxMs, now())
+      : asBefore(open, 'backup')),
   ];
   for (const { key, value, ...facts } of alarms) {
     if (open.get(key) !== value) deps.deliver(facts, { key, value });
@@ -65,6 +68,15 @@ export async function watchAlerts(deps: AlertWatchDeps): Promise<void> {
     if (held.has(key) || !WATCHED.has(key.slice(0, key.indexOf(':')))) continue;
     deps.deliver(endOf(key), { key, value: '' });
   }
+  // Only now: a folder that cannot be read holds nothing else up.
+  if (backup.status === 'rejected') throw backup.reason;
+}
+
+/** The alarms of a rule that cannot be looked at, as they were. */
+function asBefore(open: ReadonlyMap<string, string>, rule: string): Alarm[] {
+  return Array.from(open)
+    .filter(([key]) => key.startsWith(`${rule}:`))
+    .map(([key, value]) => ({ key, value, ...endOf(key) }));
 }
 
 /** Of the conditions of channels, those that hold: a circuit is a node's own, and the node may be gone. */
@@ -178,9 +190,7 @@ async function codeAlarms(
 ): Promise<Alarm[]> {
   const nowMs = now();
   if (!(await store.takeDuty(`${DUTY}:codes`, nowMs, CODES_EVERY_MS)).isMine) {
-    return Array.from(open)
-      .filter(([key]) => key.startsWith('code:'))
-      .map(([key, value]) => ({ key, value, ...endOf(key) }));
+    return asBefore(open, 'code');
   }
   const alarms = new Map<string, Alarm>();
   for (let offset = 0, total = 1; offset < total; offset += PAGE) {

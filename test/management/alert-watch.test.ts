@@ -68,11 +68,14 @@ async function watched(open: () => Promise<{ store: Store; close: () => Promise<
   await store.begin();
   let nowMs = START;
   let serial = 0;
-  const fleet = { backupMs: undefined as number | undefined };
+  const fleet = { backupMs: undefined as number | Error | undefined };
   const deps: AlertWatchDeps = {
     ...{ store, now: () => nowMs, statsDays: 400 },
     rules: () => ({ endingDays: [7, 1], backupMaxMs: 2 * DAY_MS }),
-    lastBackupMs: () => Promise.resolve(fleet.backupMs),
+    lastBackupMs: () =>
+      fleet.backupMs instanceof Error
+        ? Promise.reject(fleet.backupMs)
+        : Promise.resolve(fleet.backupMs),
     deliver: ({ type, summary }, condition) => {
       sent.push({ said: `${type} ${condition.value}`.trim(), summary, condition });
     },
@@ -81,7 +84,11 @@ async function watched(open: () => Promise<{ store: Store; close: () => Promise<
   const look = async (): Promise<string[]> => {
     nowMs += 30_000;
     sent = [];
-    await Promise.all([watchAlerts(deps), watchAlerts(deps)]);
+    const looks = await Promise.allSettled([watchAlerts(deps), watchAlerts(deps)]);
+    const failed = looks.flatMap((one) =>
+      one.status === 'rejected' ? [one.reason as unknown] : [],
+    );
+    expect(failed).toEqual(fleet.backupMs instanceof Error ? [fleet.backupMs] : []);
     for (const { condition } of sent) await store.addDeliveries([], nowMs, 1, condition);
     return sent.map(({ said }) => said);
   };
@@ -277,6 +284,19 @@ const STORIES: readonly (readonly [
         [() => pass(30 * DAY_MS), []],
         [() => (fleet.backupMs = now()), []],
         [() => pass(2 * DAY_MS), ['backup.old old']],
+        [() => (fleet.backupMs = now()), ['backup.ended']],
+      ];
+    },
+  ],
+  [
+    'everything else while the backups cannot be read',
+    async ({ store, fleet, spend, now }) => {
+      const policy = { ...OPEN_POLICY, ...DAILY, budget: 1_000 };
+      const key = await createToken(store, { policy, unlimitedQuota: true });
+      return [
+        [() => (fleet.backupMs = now() - 3 * DAY_MS), ['backup.old old']],
+        [() => (fleet.backupMs = new Error('the folder is gone')), []],
+        [() => spend(key, 800), ['budget.reached 80']],
         [() => (fleet.backupMs = now()), ['backup.ended']],
       ];
     },
