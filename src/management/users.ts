@@ -172,9 +172,7 @@ export async function adminNames({ store, now }: ManagementDeps): Promise<string
     { enabled: true, order, offset: 0, limit: MAX_ADMINS },
     now(),
   );
-  return items
-    .filter(({ role }) => role >= ADMIN_ROLE)
-    .map(({ displayName, username }) => (displayName === '' ? username : displayName));
+  return items.filter(({ role }) => role >= ADMIN_ROLE).map(({ displayName }) => displayName);
 }
 
 export async function getUser({ store, now }: ManagementDeps, id: number): Promise<User> {

@@ -7,6 +7,7 @@ import {
   createUser,
   ensureRoot,
   findRoot,
+  removeUser,
   updateUser,
 } from '../../src/management/users.js';
 import { freshManagement, OPERATOR } from '../support/management.js';
@@ -125,6 +126,33 @@ describe('a new account', () => {
     const { id } = await createUser(deps, { username: 'ann', ...given }, OPERATOR);
 
     expect(await store.getUser(id, deps.now())).toMatchObject(given);
+  });
+
+  it('has no password that is its name or its address', async () => {
+    const account = { username: 'ann-of-search', email: 'carla.jones@example.com' };
+
+    for (const password of ['ann-of-search', 'carla.jones@example.com']) {
+      await expect(
+        createUser(management.deps, { ...account, password }, OPERATOR),
+      ).rejects.toMatchObject({ param: 'password' });
+    }
+  });
+});
+
+describe('an account that its owner deletes', () => {
+  const management = freshManagement();
+
+  it('is in the audit log without its name, also as the one who did it', async () => {
+    const { deps, store } = management;
+    const actor = await management.createUser('zebedee');
+    const user = await store.getUser(actor.id, deps.now());
+    if (user === undefined) throw new Error('the account is there');
+
+    await removeUser(deps, user, actor);
+
+    const [entry] = (await management.audited()).slice(-1);
+    expect(entry).toMatchObject({ action: 'user.delete', actorId: actor.id });
+    expect(JSON.stringify(entry)).not.toContain('zebedee');
   });
 });
 
