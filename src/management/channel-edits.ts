@@ -133,6 +133,7 @@ function wantsCredentials(edit: ChannelEdit): GatewayError {
 /** What an edit really changes: clients send whole channels back with one member changed. */
 export function withoutSame(current: Channel, edit: ChannelEdit): ChannelEdit {
   const moves = edit.provider !== undefined && edit.provider !== current.provider;
+  // A new provider starts without them, so the same ones count as a change there.
   const settings = moves ? edit.settings : changedSettings(edit.settings, current.settings);
   const news = settings === undefined ? edit : { ...edit, settings };
   const entries = Object.entries(news).filter(([member, value]) => {
@@ -141,8 +142,7 @@ export function withoutSame(current: Channel, edit: ChannelEdit): ChannelEdit {
       case 'credentials':
         return Object.keys(edit.credentials ?? {}).length > 0;
       case 'settings':
-        // A new provider starts without them, so the same ones count as a change there.
-        return moves || Object.keys(settings ?? {}).length > 0;
+        return Object.keys(settings ?? {}).length > 0;
       case 'baseUrl':
         return edit.baseUrl?.replace(/\/+$/, '') !== current.baseUrl;
       case 'models':
