@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { identityHash } from '../../src/management/sign-on.js';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
@@ -234,6 +235,9 @@ describe('settings', () => {
 
     expect(linked.body.data).toMatchObject({ id: user.id, role: 10 });
     expect(root.status).toBe(403);
+    const linkOf = (name: string) =>
+      closed.store.findIdentity(identityHash('account', 'proxy', name), Date.now());
+    expect([await linkOf('existing'), await linkOf('root')]).toEqual([user.id, undefined]);
   });
 
   it('let nobody in whose groups have no role', async () => {

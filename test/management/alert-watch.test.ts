@@ -210,16 +210,20 @@ const STORIES: readonly (readonly [
     },
   ],
   [
-    'codes about to end, once for a batch',
+    'codes about to end, once for a batch, as soon as the first of them',
     async ({ store, pass, now, nowS }) => {
       const expiredTime = Math.floor(nowS()) + 8 * 86_400;
       const batch = { name: 'trial', batchId: 'b', quota: 5, createdBy: 1, expiredTime };
-      const codes = [1, 2, 3].map(() => ({ codeHash: unique('hash'), codeHint: 'c…', ...batch }));
+      const codes = [0, 0, 80_000].map((later) => ({
+        ...{ codeHash: unique('hash'), codeHint: 'c…', ...batch },
+        expiredTime: expiredTime + later,
+      }));
       await store.createCodes(codes, now());
       return [
         [() => undefined, []],
         [() => pass(2 * DAY_MS), ['code.ending 7']],
         [() => pass(5.5 * DAY_MS), ['code.ending 1']],
+        [() => pass(DAY_MS), []],
         [() => pass(DAY_MS), ['code.ended']],
       ];
     },

@@ -7,6 +7,7 @@ import {
   copyChannel,
   createChannel,
   deleteChannel,
+  deleteChannels,
   editChannels,
   switchChannels,
   updateChannel,
@@ -463,6 +464,18 @@ describe('channels', () => {
     expect(await store.readDuty(duty)).toBeUndefined();
   });
 
+  it('that the gateway has disabled are out of order no more once somebody switches them', async () => {
+    const { deps, store } = management;
+    const { channel } = await createChannel(deps, draft(), OPERATOR);
+    const outage = { reason: 'credentials_refused', message: 'invalid key', sinceMs: NOW } as const;
+    await store.updateChannels([{ id: channel.id, change: { status: 3, outage } }]);
+
+    await updateChannel(deps, channel.id, { status: 2 }, OPERATOR);
+
+    const [stored] = (await store.loadChannels()).channels;
+    expect(stored).toMatchObject({ status: 2, outage: undefined });
+  });
+
   it('of the configuration are copied without the credentials that are there alone', async () => {
     const { deps } = management;
     const id = await declare(management.store);
@@ -571,6 +584,16 @@ describe('channels', () => {
     await expect(updateChannel(deps, channel.id, { status: 1 }, OPERATOR)).rejects.toMatchObject({
       code: 'not_found',
     });
+  });
+
+  it('are audited one by one when many are deleted at once', async () => {
+    const { deps } = management;
+    const { channel } = await createChannel(deps, draft(), OPERATOR);
+
+    await deleteChannels(deps, [channel.id, 999], OPERATOR);
+
+    const [entry] = (await management.audited()).slice(-1);
+    expect(entry).toMatchObject({ action: 'channel.delete', target: `channel:${channel.id}` });
   });
 
   it('are listed by tag, provider and model', async () => {

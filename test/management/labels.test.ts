@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayOf, startOfDay } from '../../src/core/time-zone.js';
-import { deleteToken, updateToken } from '../../src/management/tokens.js';
+import { deleteToken, deleteTokens, updateToken } from '../../src/management/tokens.js';
 import { deleteUser } from '../../src/management/users.js';
 import { usageBreakdown, type BreakdownQuery } from '../../src/management/usage-breakdown.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
@@ -133,8 +133,9 @@ describe.each(['SQLite', 'Redis'])('spending by label, on %s,', (kind) => {
     const before = await byTeam();
     expect(before).toEqual(sumsOf(spent));
 
-    const [own] = keys.filter(({ team }) => team === 'maps');
-    await deleteToken(deps, own?.tokenId ?? 0, ROOT);
+    const [one, another] = keys.filter(({ team }) => team === 'maps');
+    await deleteToken(deps, one?.tokenId ?? 0, ROOT);
+    await deleteTokens(deps, [another?.tokenId ?? 0], ROOT);
     await deleteUser(deps, keys.at(-1)?.userId ?? 0, ROOT);
     expect(await byTeam()).toEqual(before);
 

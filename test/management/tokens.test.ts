@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { BUDGET_DEFAULTS } from '../../src/core/budget.js';
 import { tokenStatus, type TokenPolicy } from '../../src/core/token.js';
-import type { Actor } from '../../src/management/audit.js';
+import type { Actor, ManagementDeps } from '../../src/management/audit.js';
 import { hashSecret } from '../../src/management/secrets.js';
 import {
   createToken,
@@ -248,6 +248,23 @@ describe('keys', () => {
     );
 
     expect(tokenStatus(mended, deps.now())).toBe(1);
+  });
+
+  it('are audited with the quota before and after, whatever traffic spends meanwhile', async () => {
+    const { deps } = management;
+    const { token } = await createToken(deps, draft({ remainQuota: 100 }), owner);
+    const busy: ManagementDeps['store'] = {
+      ...deps.store,
+      updateToken: async (id, change, nowMs, userId, when) => {
+        when?.({ ...token, remainQuota: 107 });
+        return deps.store.updateToken(id, change, nowMs, userId);
+      },
+    };
+
+    await updateToken({ ...deps, store: busy }, token.id, { quota: { add: 50 } }, owner);
+
+    const [entry] = (await management.audited()).slice(-1);
+    expect(entry?.changes).toEqual([{ member: 'remain_quota', before: 100, after: 150 }]);
   });
 
   it('are gone once deleted', async () => {

@@ -24,11 +24,14 @@ const NOW = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
 const THEN = Math.floor(NOW / DAY_MS) * DAY_MS - 10.5 * HOUR_MS;
 const EVERY_MS = 7 * MINUTE_MS + 13_001;
 
+const hourBefore = (atMs: number): number => Math.floor(atMs / HOUR_MS) * HOUR_MS;
+
 /** Two and a half days of requests of two accounts with two keys each. */
 function entriesUntil(now: number): UsageEntry[] {
   return Array.from({ length: 500 }, (_, at) =>
     usageEntry({
-      atMs: now - at * EVERY_MS,
+      // One at the very beginning of an hour.
+      atMs: at === 20 ? hourBefore(now - 20 * EVERY_MS) : now - at * EVERY_MS,
       ...{ requestId: `req-${at}`, userId: 1 + (at % 2), tokenId: 1 + (at % 4) },
       ...{ model: at % 5 === 0 ? 'sun' : 'moon', channelId: at % 7 === 0 ? 8 : 9 },
       ...{ tokenName: `key ${at % 4}`, outcome: at % 11 === 0 ? 'upstream_error' : 'ok' },
@@ -94,6 +97,7 @@ function spansUntil(now: number): { readonly fromMs?: number; readonly toMs?: nu
     { fromMs: dayMs - DAY_MS, toMs: dayMs - 1 },
     { fromMs: dayMs - 2 * DAY_MS, toMs: dayMs - DAY_MS - HOUR_MS - 1 },
     { fromMs: now + DAY_MS },
+    { toMs: hourBefore(now - 20 * EVERY_MS) },
   ];
 }
 
@@ -150,6 +154,12 @@ describe.each([
         expected,
       ]);
     }
+  });
+
+  it('are those of the entries that took so long', async () => {
+    expect(await sumUsage(deps, { minDurationMs: 400 })).toEqual(
+      sumOf(entries.filter(({ durationMs }) => durationMs >= 400)),
+    );
   });
 
   it('over all requests read the rows of all accounts for one day at most', async () => {
