@@ -254,7 +254,10 @@ describe('a token for Azure', () => {
     });
   });
 
-  it('is not needed if the channel has a key', () => {
-    expect(azureFoundry.token?.(endpointOf(azureFoundry, { apiKey: 'key' }))).toBeUndefined();
-  });
+  it.each([{ apiKey: 'key' }, { apiKey: 'key', clientSecret: 'secret' }])(
+    'is not needed if the channel has a key: %j',
+    (credentials) => {
+      expect(azureFoundry.token?.(endpointOf(azureFoundry, credentials, settings))).toBeUndefined();
+    },
+  );
 });
