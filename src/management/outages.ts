@@ -22,13 +22,10 @@ export async function disableChannel(
   known: Channel,
   outage: Outage,
 ): Promise<boolean> {
-  const { channels } = await deps.store.loadChannels();
-  const current = channels.find(({ id }) => id === known.id);
-  if (current === undefined || !isSameAccount(current, known)) return false;
   const updated = await deps.store.updateChannel(
     known.id,
     { status: CHANNEL_AUTO_DISABLED, outage },
-    ({ status }) => status === CHANNEL_ENABLED,
+    (channel) => channel.status === CHANNEL_ENABLED && isSameAccount(channel, known),
   );
   if (updated.kind !== 'updated') return false;
   const { id, name } = known;

@@ -15,6 +15,7 @@ import {
 import { listUpstreamModels as listModels } from '../../src/management/channel-trials.js';
 import { getChannel, listChannels } from '../../src/management/channel-views.js';
 import type { ChannelDraft, ChannelEdit } from '../../src/management/channel-edits.js';
+import { disableChannel } from '../../src/management/outages.js';
 import type { DeclaredChannel, Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
 import { report } from '../support/nodes.js';
@@ -462,6 +463,26 @@ describe('channels', () => {
     ]);
     expect(switched).toMatchObject({ ids: [channel.id], autoDisabled: [channel.id] });
     expect(await store.readDuty(duty)).toBeUndefined();
+  });
+
+  it('are not disabled for what an earlier key was refused for, even if the new one comes at the last moment', async () => {
+    const { deps, store } = management;
+    const { channel } = await createChannel(deps, draft(), OPERATOR);
+    const [known] = (await store.loadChannels()).channels;
+    const outage = { reason: 'credentials_refused', message: 'invalid key', sinceMs: NOW } as const;
+    const mended: typeof store = {
+      ...store,
+      updateChannel: async (id, change, when) => {
+        await store.updateChannel(id, { credentials: { apiKey: new Secret('a new key') } });
+        return store.updateChannel(id, change, when);
+      },
+    };
+    if (known === undefined) throw new Error('the channel is there');
+
+    expect(await disableChannel({ ...deps, store: mended }, known, outage)).toBe(false);
+    expect(await getChannel(deps, channel.id)).toMatchObject({ status: 1 });
+    const [present] = (await store.loadChannels()).channels;
+    expect(await disableChannel(deps, present ?? known, outage)).toBe(true);
   });
 
   it('that the gateway has disabled are out of order no more once somebody switches them', async () => {
