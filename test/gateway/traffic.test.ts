@@ -460,6 +460,22 @@ describe('a reply cache', () => {
     await gateway.app.gateway.settlements.drained();
     expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(75);
   });
+
+  it('keeps rankings for as long as the key says, and not at all for one that wants none', async () => {
+    const upstream = await upstreamWith();
+    const gateway = await gatewayWith({
+      channels: [cohereChannel('a', upstream.url)],
+      models: { default: { cache_ttl_ms: 1 } },
+    });
+    const secondHit = async (policy: Partial<TokenPolicy>) => {
+      const { key } = await gateway.createKey({ policy });
+      await gateway.post(key, ask);
+      return (await gateway.post(key, ask)).headers.get('x-rerank-cache');
+    };
+
+    expect(await secondHit({ replyCacheTtlMs: 60_000 })).toBe('hit');
+    expect(await secondHit({ replyCacheTtlMs: 60_000, replyCache: false })).toBeNull();
+  });
 });
 
 it('a ranking of the tag "ta,tb" is no answer for a key of the tags "ta" and "tb"', async () => {
