@@ -19,7 +19,7 @@ export interface ProxyHeaders {
 const MAX_HEADER = 1_000;
 const MAX_AGENT = 256;
 const PROXY = 'proxy';
-/** What no name or group has: control characters, and what separates values. */
+/** What no name has: control characters, and what separates values. */
 const ODD = /[\p{C},;]/u;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -67,7 +67,7 @@ function vouchedFor(req: IncomingMessage, names: ProxyHeaders): Vouched | undefi
   const groups = listed
     .split(/[,;]/)
     .map((group) => group.trim())
-    .filter((group) => group !== '' && !ODD.test(group));
+    .filter((group) => group !== '');
   const source = `${PROXY}:${hashSecret(JSON.stringify([subject, email, groups]))}`;
   return {
     ...{ by: PROXY, subject, name: subject, owns: subject, groups, source },
