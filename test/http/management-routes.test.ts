@@ -23,7 +23,10 @@ beforeAll(async () => {
   gateway = await startGateway({
     accounts: { attempts_per_address: 100_000, attempts_per_account: 100_000 },
   });
-  behindProxy = await startGateway({ server: { trusted_proxies: ['127.0.0.1'] } });
+  behindProxy = await startGateway({
+    server: { trusted_proxies: ['127.0.0.1'] },
+    accounts: { attempts_per_account: 3 },
+  });
   owner = await createAccount(gateway.store, { quota: 1_000 });
 });
 afterAll(async () => {
@@ -50,6 +53,25 @@ describe('an Idempotency-Key', () => {
 
     expect([first.status, second.status]).toEqual([200, 200]);
     expect(second.body.data.id).not.toBe(first.body.data.id);
+  });
+
+  it('is repeated with the first file, under its name', async () => {
+    const admin = await createAccount(gateway.store, { role: 10 });
+    const headers = {
+      authorization: `Bearer ${admin.token}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'file',
+    };
+    const makeCodes = async () => {
+      const reply = await fetch(`${gateway.url}/api/redemption?format=text`, {
+        ...{ method: 'POST', headers, body: JSON.stringify({ name: 'codes', quota: 5, count: 2 }) },
+      });
+      return [reply.headers.get('content-disposition'), await reply.text()];
+    };
+    const [first, second] = [await makeCodes(), await makeCodes()];
+
+    expect(first[0]).toContain('redemption-codes');
+    expect(second).toEqual(first);
   });
 
   it('stands for one operation: under another one it is new', async () => {
@@ -96,6 +118,22 @@ describe('a change that a browser sends with a cookie', () => {
     expect((await rename(behindProxy, account, FOREIGN)).status).toBe(200);
     const elsewhere = { ...FOREIGN, 'x-forwarded-host': 'other.example' };
     expect((await rename(behindProxy, account, elsewhere)).status).toBe(403);
+  });
+});
+
+describe('attempts', () => {
+  it('of somebody who is logged in are counted together, wherever they come from', async () => {
+    const account = await createAccount(behindProxy.store);
+    const statuses: number[] = [];
+    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']) {
+      const { status } = await callApi(behindProxy.url, 'PUT', '/api/user/self', {
+        ...{ token: account.token, body: { display_name: 'Renamed' } },
+        headers: { 'x-forwarded-for': address },
+      });
+      statuses.push(status);
+    }
+
+    expect(statuses).toEqual([200, 200, 200, 429]);
   });
 });
 
