@@ -111,3 +111,16 @@ it('a request behind another on its connection ends when the caller closes that'
   await until('nothing is in flight', () => gateway.app.inFlight() === 0);
   upstream.answer(rankLikeCohere);
 });
+
+it('a request that was refused is not answered once more if the rest of it cannot be read', async () => {
+  const caller = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  let text = '';
+  caller.on('data', (bytes) => (text += String(bytes))).on('error', () => undefined);
+  caller.write('POST /v1/rerank HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+  await until('it is refused', () => text.includes('missing_api_key'));
+
+  caller.write('no length of a chunk\r\n');
+  await once(caller, 'close');
+
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401']);
+});

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import aws4 from 'aws4';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
@@ -9,6 +11,7 @@ import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstre
 let upstream: TestUpstream;
 let gateway: TestGateway;
 const open: Socket[] = [];
+const SIGNING_KEY = `sk-${'s'.repeat(48)}`;
 
 beforeEach(async () => {
   upstream = await startUpstream();
@@ -21,6 +24,7 @@ beforeEach(async () => {
       // So that a test may come from many addresses.
       trusted_proxies: ['127.0.0.1'],
     },
+    callers: { aws_keys: { AKIDSHARE: SIGNING_KEY } },
     channels: [onlyChannel(upstream.url)],
   });
 });
@@ -109,6 +113,35 @@ describe('the data plane', () => {
     );
   const ask = { model: 'm', query: 'q', documents: ['a'] };
   const later = { 'x-forwarded-for': '10.0.0.9' };
+
+  it('counts a signed request as one of its key once that has proven to have signed it', async () => {
+    await gateway.createKey({ keyHash: createHash('sha256').update(SIGNING_KEY).digest('hex') });
+    upstream.answer(() => undefined);
+    const caller = new AbortController();
+    const sign = (address: string): Promise<Response> => {
+      const body = JSON.stringify({ query: 'q', documents: ['a'] });
+      const path = '/model/m/invoke';
+      const { host } = new URL(gateway.url);
+      const { headers = {} } = aws4.sign(
+        {
+          ...{ method: 'POST', host, path, service: 'bedrock', region: 'eu-west-1', body },
+          headers: { 'Content-Type': 'application/json' },
+        },
+        { accessKeyId: 'AKIDSHARE', secretAccessKey: SIGNING_KEY },
+      );
+      const { Host: _host, 'Content-Length': _length, ...signed } = headers;
+      return fetch(gateway.url + path, {
+        ...{ method: 'POST', body, signal: caller.signal },
+        headers: { ...(signed as Record<string, string>), 'x-forwarded-for': address },
+      });
+    };
+    const held = Promise.allSettled([sign('10.0.0.1'), sign('10.0.0.2')]);
+    await upstream.reached(2);
+
+    expect((await sign('10.0.0.3')).status).toBe(503);
+    caller.abort();
+    await held;
+  });
 
   it('has room for others when one key holds all that one may', async () => {
     const [one, other] = [await gateway.createKey(), await gateway.createKey()];

@@ -146,6 +146,7 @@ describe('Signature Version 4', () => {
       '/rerank',
       '/model/cohere.rerank-v3-5%3A0/invoke',
       '/a%20b?x=%7E&a=1%2F2',
+      '/rerank?x=2&x=1',
     ]) {
       const signed = aws4.sign(
         {
