@@ -40,7 +40,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   reload: ['reload'],
   'alerts list': ['alerts list --state dead'],
   'alerts test': ['alerts test'],
-  'alerts resend': ['alerts resend 3f9c'],
+  'alerts resend': ['alerts resend msg_3f9c1a7e-….webhook'],
   overview: ['overview --last 24h'],
   doctor: ['doctor'],
   explain: ['explain rerank-v3.5 --key search --documents 200'],

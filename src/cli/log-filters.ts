@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Client, InputOf } from '../client/client.js';
-import { unknownName } from '../core/closest.js';
+import { unknownValue } from '../core/closest.js';
 import { ERRORS, GatewayError } from '../core/errors.js';
 import { namedUser, seesAll, self } from './accounts.js';
 import { idOfChannel, idOfKey } from './named.js';
@@ -39,7 +39,7 @@ const OUTCOMES: readonly string[] = ['ok', 'failed', ...Object.keys(ERRORS)];
 
 function outcome(text: string): string {
   if (OUTCOMES.includes(text)) return text;
-  throw new InvalidArgumentError(`"${text}" ${unknownName(text, OUTCOMES, 'an outcome')}.`);
+  throw new InvalidArgumentError(unknownValue(text, OUTCOMES, 'an outcome'));
 }
 
 type Filter = NonNullable<InputOf<'sumUsage'>['query']>;

@@ -27,6 +27,11 @@ export function unknownName(name: string, known: readonly string[], what: string
   return known.length === 0 ? `is not ${what}` : `is not ${what}; available: ${known.join(', ')}`;
 }
 
+/** The same as a sentence about a value. */
+export function unknownValue(value: string, known: readonly string[], what: string): string {
+  return `"${value}" ${unknownName(value, known, what)}.`.replace(/\?\.$/, '?');
+}
+
 /** How many letters to add, drop, change or swap with a neighbour to turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];

@@ -5,7 +5,7 @@ import {
   type SharedMember,
 } from '../core/channel-members.js';
 import { CHANNEL_ENABLED, type Channel } from '../core/channel.js';
-import { unknownName } from '../core/closest.js';
+import { unknownValue } from '../core/closest.js';
 import { GatewayError } from '../core/errors.js';
 import { snakeCase } from '../core/records.js';
 import { Secret } from '../core/secret.js';
@@ -290,5 +290,5 @@ export function lockedCredentials(name: string): GatewayError {
 
 function unknownProvider(id: string): GatewayError {
   const known = allProviders().map((provider) => provider.id);
-  return invalid('provider', `"${id}" ${unknownName(id, known, 'a provider')}.`);
+  return invalid('provider', unknownValue(id, known, 'a provider'));
 }

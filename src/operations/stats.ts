@@ -199,6 +199,12 @@ async function breakdownOf(
   if (label === undefined && groups.includes('label')) {
     throw invalid('label', 'label must name the label to group by, such as team.');
   }
+  if (label?.includes('=') === false && !groups.includes('label')) {
+    throw invalid(
+      'label',
+      `label must have a value, such as ${label}=search, unless rows are grouped by it.`,
+    );
+  }
   const maxDays = groups.includes('hour') ? MAX_HOURS_DAYS : MAX_BREAKDOWN_DAYS;
   const found = breakdownWire(
     await usageBreakdown(deps, {

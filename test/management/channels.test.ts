@@ -121,7 +121,7 @@ describe('channels', () => {
     const { deps } = management;
 
     await expect(createChannel(deps, draft({ provider: 'coher' }), OPERATOR)).rejects.toThrow(
-      '"coher" is not a provider; did you mean cohere?',
+      /^"coher" is not a provider; did you mean cohere\?$/,
     );
   });
 

@@ -161,7 +161,10 @@ describe('spending', () => {
     ]);
     const ofLabel = await breakdown('&by=day&label=team%3Dsearch');
     expect(ofLabel.total.requests).toBe(8);
-    expect((await get(admin, `/api/stats/breakdown?${SPAN}&by=label`)).body.param).toBe('label');
+    for (const without of ['by=label', 'by=day&label=team']) {
+      const { body } = await get(admin, `/api/stats/breakdown?${SPAN}&${without}`);
+      expect(body.param).toBe('label');
+    }
   });
 
   it('is given to somebody of their own alone', async () => {
