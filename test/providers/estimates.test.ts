@@ -34,6 +34,8 @@ it('what a ranking in windows may take counts the last window whole', () => {
     return provider.estimate({ query: 'q', documents, options: {}, settings: {} });
   });
 
+  // The words of the prompt, and five tokens for each place in the answer.
+  expect(tokens[0]).toBeGreaterThan(300 + 20 * 5);
   // Windows of 20, each 10 further.
   const [one = 0, ...more] = tokens;
   expect(more.map((each) => Math.round(each / one))).toEqual([2, 2, 3]);
