@@ -23,6 +23,7 @@ const HEAD = `# Written by "rerank-gateway channels export". Credentials are not
 /** Channels, switches and prices as a configuration file; members that have their default are left out. */
 export function channelFile({ channels, tags, prices }: Exported): string {
   const off = tags.filter(({ disabled }) => disabled);
+  const taken = new Set<string>();
   const file = {
     prices: {
       default: filePrice(prices.default),
@@ -33,7 +34,7 @@ export function channelFile({ channels, tags, prices }: Exported): string {
     ...(off.length > 0 && {
       tags: off.map(({ tag, reason }) => ({ tag, disabled: true, ...(reason && { reason }) })),
     }),
-    channels: channels.map(fileChannel),
+    channels: channels.map((channel) => fileChannel(channel, prefixOf(channel, taken))),
   };
   return HEAD + stringify(file, { lineWidth: 0 });
 }
@@ -42,13 +43,13 @@ function filePrice({ per, units }: PriceWire): Record<string, number> {
   return { [`per_${per}`]: units };
 }
 
-function fileChannel(channel: ChannelWire): Record<string, unknown> {
+function fileChannel(channel: ChannelWire, prefix: string): Record<string, unknown> {
   const { name, provider, base_url: baseUrl, models, tag, status, settings } = channel;
   const isPlain = Object.entries(models).every(([theirs, ours]) => theirs === ours);
   return {
     ...{ name, provider },
     ...(baseUrl !== null && { base_url: baseUrl }),
-    ...credentialMembers(channel),
+    ...credentialMembers(channel, prefix),
     models: isPlain ? Object.keys(models) : models,
     ...(tag !== null && { tag }),
     ...(status === CHANNEL_DISABLED && { enabled: false }),
@@ -57,18 +58,23 @@ function fileChannel(channel: ChannelWire): Record<string, unknown> {
   };
 }
 
-/** Variables in the place of credentials: `<CHANNEL>_<CREDENTIAL>`, numbered where there are several keys. */
-function credentialMembers({
-  name,
-  credential_names: names,
-  key_count: keys,
-}: ChannelWire): object {
-  const variable = (credential: string): string =>
-    `${name}_${credential}`
-      .toUpperCase()
-      .replace(/[^A-Z0-9]+/g, '_')
-      .replace(/^(?=\d)/, '_');
-  const place = (credential: string): string => `\${${variable(credential)}}`;
+/** How the variables of a channel begin: with its name, or its id where nothing is left of the name or another has it. */
+function prefixOf({ id, name }: ChannelWire, taken: Set<string>): string {
+  const plain = `${name}_`
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .replace(/^(?=\d)/, '_');
+  const prefix = plain === '_' || taken.has(plain) ? `CHANNEL_${id}_` : plain;
+  taken.add(prefix);
+  return prefix;
+}
+
+/** Variables in the place of credentials, numbered where there are several keys. */
+function credentialMembers(
+  { credential_names: names, key_count: keys }: ChannelWire,
+  prefix: string,
+): object {
+  const place = (credential: string): string => `\${${prefix}${credential.toUpperCase()}}`;
   const others = names.filter((credential) => credential !== 'api_key');
   const count = names.includes('api_key') ? Math.max(1, keys ?? 1) : 0;
   const numbered = Array.from({ length: count }, (_, index) => place(`api_key_${index + 1}`));

@@ -278,4 +278,23 @@ describe('channels export', () => {
     expect(channels?.[2]?.credentials.secretAccessKey?.reveal()).toBe('key-gamma');
     expect(channels?.[0]?.credentials.apiKey?.reveal()).toBe('key-alpha\nkey-beta');
   });
+
+  it('names a variable of its own for each channel, also where their names look alike in one', async () => {
+    const store = await openStore(loadConfig({ env }).store);
+    const ids = new Map<string, number>();
+    for (const name of ['百度', '阿里', 'eu-1', '2 eu']) {
+      const credentials = { apiKey: new Secret(`key of ${name}`) };
+      const made = await store.createChannel(newChannel({ name, credentials }));
+      if (made.kind === 'updated') ids.set(name, made.channel.id);
+    }
+    await store.close();
+
+    const { out } = await run(['channels', 'export', '--local']);
+
+    const idOf = (name: string) => ids.get(name) ?? 0;
+    expect(out.match(/(?<=api_key: \$\{)\w+/g)).toEqual([
+      ...[`CHANNEL_${idOf('百度')}_API_KEY`, `CHANNEL_${idOf('阿里')}_API_KEY`],
+      ...[`CHANNEL_${idOf('eu-1')}_API_KEY`, '_2_EU_API_KEY'],
+    ]);
+  });
 });
