@@ -36,6 +36,18 @@ describe('the vault', () => {
     expect(Buffer.from(first.slice(3), 'base64url').includes('sk-upstream')).toBe(false);
   });
 
+  test.each([undefined, 'spring'])(
+    'opens with any of its keys what the key sealed under the name %j',
+    (id) => {
+      const sealed = sealedBy(createVault([{ id, secret: KEY }]));
+      const summer = { id: 'summer', secret: new Secret('another') };
+
+      const renamed = createVault([summer, { id: 'former', secret: KEY }]);
+
+      expect(revealed(renamed.open(sealed)).apiKey).toBe('sk-upstream');
+    },
+  );
+
   test('needs no key where there are no credentials', () => {
     const vault = createVault(undefined);
 
