@@ -189,8 +189,7 @@ function inflateBody(
   encodings: Encodings,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
+    const arriving = new Arriving(0);
     const { socket } = req;
     const gone = (): void => {
       fail(callerGone());
@@ -198,21 +197,20 @@ function inflateBody(
     const fail = (error: GatewayError): void => {
       inflation.destroy();
       socket.off('close', gone);
-      pieces.length = 0;
+      arriving.giveUp();
       reject(error);
     };
     const inflation = new Inflation(encodings, raw, {
       onData: (piece) => {
-        bytes += piece.length;
+        arriving.add(piece);
         // As many as it had when it came are counted already.
-        const more = Math.min(piece.length, Math.max(0, bytes - raw.length));
-        if (bytes > limitBytes) fail(tooLarge(limitBytes));
+        const more = Math.min(piece.length, Math.max(0, arriving.bytes - raw.length));
+        if (arriving.bytes > limitBytes) fail(tooLarge(limitBytes));
         else if (!load.charge(place, more)) fail(load.refusalOf(place));
-        else pieces.push(piece);
       },
       onEnd: () => {
         socket.off('close', gone);
-        resolve(Buffer.concat(pieces, bytes));
+        resolve(arriving.taken());
       },
       onError: (error) => {
         const name = encodings.join(', ');

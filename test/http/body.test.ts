@@ -249,6 +249,37 @@ describe('reading a body', () => {
     await expect(reading(size, size - share)).rejects.toMatchObject({ code: 'overloaded' });
   });
 
+  it.each([
+    ['read', 0, 1.5],
+    ['too large', 1, 0.5],
+  ])(
+    'frees at once what a decompressed body came in: one that is %s',
+    async (_what, less, most) => {
+      setFlagsFromString('--expose-gc');
+      const collectGarbage = runInNewContext('gc') as () => void;
+      const size = 16_000_000;
+      const zipped = gzipSync(Buffer.alloc(size, 'a'));
+      const req = new IncomingMessage(new Socket());
+      req.headers = { 'content-encoding': 'gzip' };
+      req.complete = true;
+      req.push(zipped);
+      req.push(null);
+      const load = new Load(1, size);
+      collectGarbage();
+      const before = process.memoryUsage().arrayBuffers;
+
+      const body = await readJsonBody(
+        req,
+        size - less,
+        load,
+        load.enter(zipped.length, size),
+      ).catch(() => undefined);
+
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(most * size);
+      expect(body?.length).toBe(less === 0 ? size : undefined);
+    },
+  );
+
   it('does not hold more than there is room for once decompressed', async () => {
     const zipped = gzipSync(JSON.stringify('a'.repeat(LIMIT / 2)));
     const req = new IncomingMessage(new Socket());
