@@ -19,12 +19,7 @@ export function checkName(value: string, param: string): string {
       `${param} must have 1 to ${MAX_NAME_CHARACTERS} printable characters on one line.`,
     );
   }
-  if (withoutKeys(name) !== name) {
-    throw invalid(
-      param,
-      `${param} looks like a key or an access token, which must not be kept in clear text.`,
-    );
-  }
+  refuseKeys(name, param);
   if (mixesAlphabets(name)) {
     throw invalid(
       param,
@@ -32,6 +27,15 @@ export function checkName(value: string, param: string): string {
     );
   }
   return name;
+}
+
+/** @throws GatewayError 400 for a text with an API key or an access token in it. */
+export function refuseKeys(text: string, param: string): void {
+  if (withoutKeys(text) === text) return;
+  throw invalid(
+    param,
+    `${param} looks like a key or an access token, which must not be kept in clear text.`,
+  );
 }
 
 /** A username or an address in the one form in which it is stored, however it was typed. */
@@ -57,5 +61,6 @@ export function checkMembers<T extends MemberSpecs>(specs: T, given: Partial<Mem
     const value = given[name];
     const mistake = value === undefined ? undefined : memberMistake(spec, value);
     if (mistake !== undefined) throw invalid(snakeCase(name), `${snakeCase(name)} ${mistake}.`);
+    if (typeof value === 'string') refuseKeys(value, snakeCase(name));
   }
 }

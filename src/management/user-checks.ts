@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.js';
 import type { Role } from '../store/store.js';
 import { ROOT_ROLE } from './audit.js';
-import { invalid, loginName } from './fields.js';
+import { invalid, loginName, refuseKeys } from './fields.js';
 import { isReserved, usernameMistake } from './names.js';
 
 const MAX_EMAIL_CHARACTERS = 254;
@@ -20,6 +20,7 @@ export function checkUsername(value: string, role: Role): string {
       'username must have 1 to 64 letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be digits alone.',
     );
   }
+  refuseKeys(username, 'username');
   const mistake = usernameMistake(username);
   if (mistake !== undefined) throw invalid('username', `username ${mistake}.`);
   if (role !== ROOT_ROLE && isReserved(username)) {
@@ -33,6 +34,7 @@ export function checkEmail(value: string): string {
   if (email.length > MAX_EMAIL_CHARACTERS || !EMAIL.test(email)) {
     throw invalid('email', 'email must be an address such as ann@example.com.');
   }
+  refuseKeys(email, 'email');
   return email;
 }
 

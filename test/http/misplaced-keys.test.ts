@@ -92,17 +92,20 @@ describe.each([
   });
 });
 
-it('a name that looks like a key is refused', async () => {
+it.each([
+  ['name', '/api/token/', { name: KEY }],
+  ['labels', '/api/token/', { name: 'mine', labels: `key=${KEY}` }],
+  ['labels', '/api/user/', { username: 'ann', password: PASSWORD, labels: `key=${KEY}` }],
+  ['username', '/api/user/', { username: KEY, password: PASSWORD }],
+  ['email', '/api/user/', { username: 'ann', password: PASSWORD, email: `${KEY}@example.com` }],
+])('a %s that looks like a key is refused: %s', async (param, path, body) => {
   const gateway = await startGateway({});
   try {
     const { token } = await createAccount(gateway.store, { role: 100 });
-    const reply = await callApi(gateway.url, 'POST', '/api/token/', {
-      token,
-      body: { name: KEY },
-    });
+    const reply = await callApi(gateway.url, 'POST', path, { token, body });
 
-    expect([reply.status, reply.body.param]).toEqual([400, 'name']);
-    expect(reply.body.message).not.toContain(KEY);
+    expect([reply.status, reply.body.param]).toEqual([400, param]);
+    expect(JSON.stringify(reply.body)).not.toContain(KEY);
   } finally {
     await gateway.close();
   }
