@@ -17,6 +17,7 @@ interface Exported {
 }
 
 const HEAD = `# Written by "rerank-gateway channels export". Credentials are not in it: set the variables that it names.
+# The store has none of channels that a configuration file declares: take theirs from that file.
 # A channel of the store takes precedence over one of the same name here: delete it there once this file is in use.
 `;
 
