@@ -61,7 +61,10 @@ export async function whoCalls(
   }
   if (!user.enabled) throw userDisabled();
   if (user.role < LEAST_ROLE[access]) {
-    throw new GatewayError('permission_denied', 'Your account may not do this.');
+    throw new GatewayError(
+      'permission_denied',
+      `Your account may not do this: it takes the role ${access === 'login' ? 'user' : access}.`,
+    );
   }
   return { login, actor: actorOf(user, address) };
 }

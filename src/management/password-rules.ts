@@ -25,6 +25,7 @@ const WORDS = `
 const ROWS = `
   йцукенгшщзхъ йцукенгшщз йцукенг йцукен фывапролджэ фывапролдж фывапрол фывапр фыва ячсмитьбю ячсмить ячсмит
   qwertyuiop qwertyui qwerty qwertz azerty asdfghjkl asdfghjk asdfgh asdf zxcvbnm zxcvbn zxcv qwer wert yuiop hjkl poiuytrewq
+  qwertzuiop qwertzui zuiop yxcvbnm azertyuiop azertyui qsdfghjklm qsdfghjk wxcvbn
   lkjhgfdsa mnbvcxz qazwsxedc qazwsx 1qaz2wsx3edc4rfv 1qaz2wsx3edc 1qaz2wsx 1qazxsw2 2wsx3edc zaq12wsx zaq1 xsw2 q1w2e3r4t5y6
   q1w2e3r4t5 q1w2e3r4 q1w2e3 1q2w3e4r5t6y 1q2w3e4r5t 1q2w3e4r 1q2w3e qwe123 abc123 a1b2c3d4 a1b2c3
   abcdefghijklmnopqrstuvwxyz abcdefghijkl abcdefghij abcdefgh abcdefg abcdef abcde abcd zyxwvu

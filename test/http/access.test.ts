@@ -209,3 +209,12 @@ it('lets its own pages send changes', async () => {
   expect((await send({ origin: 'null' })).status).toBe(403);
   expect((await send({ origin: 'null', authorization: '' })).status).toBe(403);
 });
+
+it.each([
+  ['guest', '/api/user/self', 'user'],
+  ['user by token', '/api/overview', 'auditor'],
+] as const)('tells %s at %s which role it takes', async (caller, path, role) => {
+  const { body } = await callApi(gateway.url, 'GET', path, callers[caller]);
+
+  expect(body).toMatchObject({ message: expect.stringContaining(`it takes the role ${role}.`) });
+});

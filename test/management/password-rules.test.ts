@@ -36,7 +36,17 @@ describe('a password', () => {
       'changeme99',
     ],
     // Rows of keys.
-    ...['qwerty!@#', '1q2w3e4r', 'asdf1234', 'abcdefgh', '1qaz2wsx', '!@#$%^&*', '12345678910'],
+    ...[
+      'qwerty!@#',
+      'qwertzuiop',
+      'azertyuiop',
+      '1q2w3e4r',
+      'asdf1234',
+      'abcdefgh',
+      '1qaz2wsx',
+      '!@#$%^&*',
+      '12345678910',
+    ],
     // Numbers and signs alone, in turns.
     ...['1-2-3-4-5-6-7-8-9', '!1@2#3$4', '2024-01-01!', '+49(170)12-34', 'Summer!2@0#2$4'],
     // In other languages, and a few very short words.
