@@ -290,7 +290,23 @@ describe('access tokens', () => {
     ).not.toContain(first.body.data);
   });
 
-  it('end when their time is up, which whoever makes them may shorten', async () => {
+  it('last as many seconds as whoever makes them asks for', async () => {
+    const { cookie } = await createAccount(gateway.store);
+    const as = { cookie, body: { expires_in: 3_600 } };
+    await callApi(gateway.url, 'POST', '/api/user/token', as);
+
+    const { body } = await callApi<{ kind: string; created_time: number; expires_time: number }[]>(
+      gateway.url,
+      'GET',
+      '/api/user/session',
+      { cookie },
+    );
+
+    const token = body.data.find(({ kind }) => kind === 'access_token');
+    expect((token?.expires_time ?? 0) - (token?.created_time ?? 0)).toBe(3_600);
+  });
+
+  it('end when their time is up, whatever whoever made them asked for', async () => {
     const own = await startGateway({ accounts: { access_token_ms: 5_000 } });
     const { cookie } = await createAccount(own.store);
     const make = async (body: object) =>

@@ -356,7 +356,8 @@ describe('changing a key', () => {
     const { id, key } = await create();
     const path = '/api/token/?status_only=true';
 
-    const off = await call('PUT', path, { id, status: 2, name: 'ignored' });
+    const ignored = { name: 'ignored', model_limits_enabled: true };
+    const off = await call('PUT', path, { id, status: 2, ...ignored });
     const refused = await rerank(key);
     const on = await call('PUT', path, { id, status: 1 });
     const missing = await call('PUT', path, { id, name: 'no status' });

@@ -40,6 +40,15 @@ export function describeDeliveries(open: OpenHarness): void {
       ]);
     });
 
+    test('gives first what was due first', async () => {
+      await given.store.addDeliveries([delivery('b')], T0, MOST);
+      await given.store.addDeliveries([delivery('a')], T0 + 1, MOST);
+
+      const [first] = await given.store.takeDeliveries(T0 + 2, MINUTE, 1);
+
+      expect(first?.id).toBe('b');
+    });
+
     test('adds a delivery once, however often it is added', async () => {
       const adding = await Promise.all(
         Array.from({ length: 10 }, () => given.store.addDeliveries([delivery('a')], T0, MOST)),
