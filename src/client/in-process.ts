@@ -65,13 +65,7 @@ export async function clientInProcess(
     isOperator: true,
     async call<Id extends OperationId>(id: Id, input: InputOf<Id> = {}): Promise<ReplyOf<Id>> {
       const operation = await operationOf(id);
-      if (SEES_CALLER.includes(operation.access)) {
-        root ??= findRoot(deps).catch((error: unknown) => {
-          // A command that follows something asks again.
-          root = undefined;
-          throw error;
-        });
-      }
+      if (SEES_CALLER.includes(operation.access)) root ??= findRoot(deps);
       const caller = await root;
       if (caller === undefined && id === 'getSelf') {
         throw new GatewayError(
