@@ -44,3 +44,14 @@ it('an address with https:// is asked with TLS', async () => {
 
   await expect(api.call('GET', '/api/x')).rejects.toThrow(/cannot be reached: .*(SSL|EPROTO)/);
 });
+
+it('the cookies that a reply sets are told as a request sends them', async () => {
+  const cookies = ['session=a; Path=/; HttpOnly', 'other=b'];
+  server.answer((_request, res) => {
+    res.writeHead(200, { 'set-cookie': cookies }).end('{"success":true,"data":null}');
+  });
+
+  expect(await createApiClient(server.url, undefined).callForCookie('/api/x', {})).toBe(
+    'session=a; other=b',
+  );
+});
