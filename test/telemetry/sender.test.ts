@@ -163,6 +163,12 @@ describe('a webhook', () => {
       (await all()).some(({ tries, dueAtMs }) => tries === 0 && dueAtMs === nowMs + 30_000),
     );
     expect(receiver.seen).toHaveLength(1);
+
+    // A reload may have mended it.
+    receiver.answer(answering(200));
+    sender.replaceTargets(sender.targets);
+    sender.deliver(event());
+    expect((await one('sent', 0)).messageId).toBe(`msg_${serial}`);
   });
 
   it('that is gone for good gets nothing more of a message, until somebody sends it again', async () => {
