@@ -340,6 +340,22 @@ it('a settlement that was given up is told once in ten minutes', () => {
   expect(sent[0]).toMatch(/^settlement\.given_up msg_settlement_/);
 });
 
+it('a channel that is tried again is not yet told to answer', () => {
+  const sent: string[] = [];
+  const read = eventAlerts({ deliver: ({ type }) => void sent.push(type) }, () => START);
+  const about = {
+    kind: 'breaker',
+    channelId: 1,
+    channel: 'a',
+    reason: '',
+    sinceMs: START,
+  } as const;
+
+  read((['open', 'half_open', 'closed'] as const).map((state) => ({ ...about, state, forMs: 0 })));
+
+  expect(sent).toEqual(['channel.circuit_opened', 'channel.circuit_closed']);
+});
+
 it('a store that is down is told under one id by all gateways, and under one that it is back', async () => {
   const sent: string[] = [];
   let isUp = false;

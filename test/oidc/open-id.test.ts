@@ -12,6 +12,8 @@ import {
   type CryptoKey,
   type JWTPayload,
 } from 'jose';
+import { Secret } from '../../src/core/secret.js';
+import { createOpenId } from '../../src/oidc/open-id.js';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
@@ -151,6 +153,23 @@ describe('a login at the provider', () => {
     expect(self).toMatchObject({ role: 1, email: '' });
     expect((await gateway.store.listSessions(user.id, Date.now())).length).toBe(2);
   });
+
+  it.each([{}, { email_verified: false }])(
+    'takes no address that the provider does not call verified: %j',
+    async (told) => {
+      provider.person = `eve ${JSON.stringify(told)}`;
+      provider.people[provider.person] = {
+        preferred_username: 'unsure',
+        email: 'unsure@a.example',
+        ...told,
+      };
+      const browser = newBrowser();
+      await logIn(browser);
+
+      expect((await selfOf(browser)).email).toBe('');
+      expect(await gateway.store.findUser('unsure@a.example', Date.now())).toBeUndefined();
+    },
+  );
 
   it('begins a new session, whatever cookie was there, for no longer than the settings say', async () => {
     const browser = newBrowser();
@@ -380,6 +399,22 @@ describe('what comes from a provider that lies', () => {
     expect(marks.filter((line) => !line.endsWith('; Secure'))).toEqual([]);
   });
 
+  it('sends the secret in a header where the provider does not say how', async () => {
+    const openId = createOpenId({
+      ...{ issuer: liar.issuer, clientId: CLIENT.id, clientSecret: new Secret('s') },
+      ...{ scopes: 'openid', label: '', usernameClaim: 'name', groupsClaim: 'groups' },
+      ...{ publicUrl: PUBLIC_URL, now: Date.now },
+    });
+    liar.make = sign;
+    const { flow } = await openId.begin('');
+    nonce = flow.nonce;
+
+    await openId.finish(new URLSearchParams({ code: 'c', state: flow.state }), flow);
+
+    expect(asked.authorization).toBe(`Basic ${Buffer.from(`${CLIENT.id}:s`).toString('base64')}`);
+    expect(asked.body).not.toContain('client_secret');
+  });
+
   it.each([
     ['names its ID token', 0, true],
     ['keeps an ID token that no cookie holds to itself', 4_000, false],
@@ -508,7 +543,7 @@ describe('a logout', () => {
     provider.people.eve = { preferred_username: 'eve' };
     await logIn(before);
     expect(await selfOf(before)).toMatchObject({ username: 'eve' });
-    provider.people.eve = { preferred_username: 'eve', groups: ['searchers'] };
+    provider.people.eve = { preferred_username: 'unsure', groups: ['searchers'] };
     await logIn(after);
     expect(await selfOf(after)).toMatchObject({ username: 'search-team' });
 
