@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fieldsOf, textPart } from '../../src/ingress/read.js';
+import { FIELDS, fieldsOf, membersOf, textPart, validate } from '../../src/ingress/read.js';
 
 const IMAGE = 'https://example.com/a.png';
 
@@ -47,4 +47,15 @@ it('an empty list of fields counts as none', () => {
     undefined,
     ['a'],
   ]);
+});
+
+it('there may be a hundred fields, and no more', () => {
+  const members = membersOf({ rank_fields: FIELDS });
+  const fields = Array.from({ length: 101 }, (_, at) => `field ${at}`);
+  const most = { rank_fields: fields.slice(1) };
+
+  expect(validate(members, most)).toEqual(most);
+  expect(() => validate(members, { rank_fields: fields })).toThrow(
+    expect.objectContaining({ code: 'invalid_request', param: 'rank_fields' }),
+  );
 });
