@@ -83,11 +83,12 @@ export const vllmScore = defineDialect({
   timed: true,
 });
 
-/** A single text stands for a list of one. */
+/** A single text stands for a list of one. Of several names, the first that is there counts. */
 function listOf(request: IngressRequest, names: readonly string[]): WantedList {
   const members = request.members();
-  const lone = names.map((name) => members[name]).find((value) => typeof value === 'string');
-  const isFound = names.includes(request.list?.name ?? '');
-  const instead = lone === undefined || isFound ? undefined : [lone];
+  const found = request.list?.name;
+  const name = names.find((each) => each === found || members[each] != null);
+  const value = name === undefined || name === found ? undefined : members[name];
+  const instead = typeof value === 'string' ? [value] : undefined;
   return { ...stringsIn(listNames(...names)), instead };
 }
