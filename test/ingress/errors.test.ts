@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ERRORS, GatewayError, type ErrorCode } from '../../src/core/errors.js';
 import { awsError } from '../../src/ingress/aws.js';
 import { DIALECTS } from '../../src/ingress/index.js';
+import { fastApiError } from '../../src/ingress/write.js';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -52,4 +53,14 @@ it.each(DIALECTS)('$id says of a spent budget what it says of a spent quota', ({
   expect(told('insufficient_user_quota')).toBe(quota);
   expect(told('token_budget_exhausted')).toBe(quota);
   expect(told('user_budget_exhausted')).toBe(quota);
+});
+
+it('too many documents are a fault of the body to clients of FastAPI servers', () => {
+  const error = new GatewayError('too_many_documents', 'Too many.', { param: 'input' });
+  const { status, body } = fastApiError(error);
+
+  expect(status).toBe(422);
+  expect(JSON.parse(body)).toMatchObject({
+    detail: [{ type: 'too_long', loc: ['body', 'input'], msg: 'Too many.' }],
+  });
 });
