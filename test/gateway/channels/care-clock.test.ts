@@ -140,6 +140,15 @@ describe('the checks of a channel', () => {
     expect(models).toHaveLength(1);
   });
 
+  it('take no timer where there is nothing to check any more', () => {
+    const { care } = setUp(() => Promise.resolve(WORKS));
+    expect(jest.getTimerCount()).toBe(1);
+
+    care.update([offer(1, { healthCheckS: 0 }).route]);
+
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   it('leave no timer behind where they end after they were stopped', async () => {
     let end: (report: ProbeReport) => void = () => undefined;
     const { models, pass, care } = setUp(() => new Promise((resolve) => (end = resolve)));
