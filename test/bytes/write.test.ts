@@ -16,6 +16,10 @@ describe('writeJson', () => {
     );
   });
 
+  it('writes half of a character as a replacement for it', () => {
+    expect(encodeJson({ model: 'half \ud83d' }).toString()).toBe('{"model":"half \ufffd"}');
+  });
+
   it('leaves out what is undefined, and writes fragments as they stand', () => {
     const body = {
       a: undefined,

@@ -77,6 +77,9 @@ describe('what needs a look', () => {
     expect(over).toEqual([
       { kind: 'requests_failed', name: '', share: 0.99, since: '3000', until: '3120' },
     ]);
+    expect(attentionTo({ ...WELL, requests: minutesOf(...well, failing), isNow: false })).toEqual([
+      { kind: 'requests_failed', name: '', share: 0.99, since: '3000', until: '3060' },
+    ]);
     expect(told([100, 4])).toEqual([]);
   });
 

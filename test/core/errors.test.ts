@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { ERRORS, GatewayError, systemCode, type ErrorCode } from '../../src/core/errors.js';
+import {
+  ERRORS,
+  GatewayError,
+  systemCode,
+  withBeside,
+  type ErrorCode,
+} from '../../src/core/errors.js';
 
 describe('the table of errors', () => {
   it.each(Object.keys(ERRORS) as ErrorCode[])(
@@ -31,6 +37,17 @@ describe('an error of the gateway', () => {
 
     expect(new GatewayError('internal_error', 'failed', { cause }).cause).toBe(cause);
     expect('cause' in new GatewayError('internal_error', 'failed')).toBe(false);
+  });
+
+  it('is the same with members beside its message', () => {
+    const given = { param: 'query', retryAfterMs: 7, status: 418, headers: { Allow: 'GET' } };
+    const failure = new GatewayError('overloaded', 'busy', given);
+    const beside = { attempts: 2 };
+
+    expect(withBeside(failure, beside)).toMatchObject({
+      ...{ code: 'overloaded', message: 'busy' },
+      ...{ ...given, beside, cause: failure },
+    });
   });
 });
 

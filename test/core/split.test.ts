@@ -19,6 +19,7 @@ describe('windows', () => {
     ['windows of like size', 10, { ...NONE, documents: 4 }, ['0-4', '4-8', '8-10']],
     ['characters, the query counted each time', 4, { ...NONE, characters: 7 }, ['0-2', '2-4']],
     ['bytes, with what stands between', 4, { ...NONE, bytes: 13 }, ['0-2', '2-4']],
+    ['bytes, short by what stands between', 4, { ...NONE, bytes: 16 }, ['0-2', '2-4']],
     ['tokens, the query for each document', 4, { ...NONE, tokens: 7 }, ['0-2', '2-4']],
     ['so many tokens that all surely fit', 4, { ...NONE, tokens: 40 }, ['0-4']],
     ['a document that is too long by itself', 2, { ...NONE, characters: 2 }, ['0-1', '1-2']],
