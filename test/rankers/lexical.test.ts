@@ -249,6 +249,7 @@ describe('what counts as the same', () => {
     ['case of a query beyond ASCII, in plain text', 'CAFÉ saturn', 'SATURN'],
     ['a sigma wherever it stands', 'ς', 'Σ'],
     ['case of a dotted I', 'İSTANBUL', 'istanbul'],
+    ['a dotted I and an i', 'İ', 'i'],
     ['full-width letters', 'Ｓａｔｕｒｎ', 'saturn'],
     ['half-width katakana', 'ｶﾞｲﾄﾞ', 'ガイド'],
     ['composed and decomposed accents', 'cafe\u0301', 'café'],

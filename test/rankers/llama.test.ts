@@ -96,6 +96,29 @@ describe('the engine of provider llama, on a double of its package', () => {
     });
   });
 
+  it('finds the package once it is installed', async () => {
+    const { load } = llamaDouble();
+    const loads = [missing, load];
+    const engine = new LlamaEngine({ load: () => (loads.shift() ?? missing)() });
+
+    await expect(engine.rank(requestFor(), never)).rejects.toThrow('is not installed');
+    await expect(engine.rank(requestFor(), never)).resolves.toHaveLength(2);
+  });
+
+  it('tells what llama.cpp wrote of a fault, and not again of the next one', async () => {
+    const words = ['bad magic'];
+    const { load, calls } = llamaDouble({
+      beforeModel: () => {
+        for (const word of words.splice(0)) calls.starts[0]?.logger('error', `${word}\n`);
+        return Promise.reject(new Error('failed'));
+      },
+    });
+    const engine = new LlamaEngine({ load });
+
+    await expect(engine.rank(requestFor(), never)).rejects.toThrow(/: failed; bad magic$/);
+    await expect(engine.rank(requestFor(), never)).rejects.toThrow(/: failed$/);
+  });
+
   it('names the file that is missing, and finds it once it is there', async () => {
     const { load } = llamaDouble();
     const engine = new LlamaEngine({ load });
