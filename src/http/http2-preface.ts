@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { systemCode } from '../core/errors.js';
+import { unparsed } from './unparsed.js';
 
 /** What an HTTP/2 connection begins with. To HTTP/1 it is a request that can never be made. */
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -12,9 +12,7 @@ const FRAME_HEADER_BYTES = 9;
  * Looking at the error costs HTTP/1 nothing.
  */
 export function afterPreface(error: Error, socket: Socket): Buffer | undefined {
-  if (systemCode(error) !== 'HPE_PAUSED_H2_UPGRADE') return undefined;
-  const { rawPacket, bytesParsed } = error as { rawPacket?: Buffer; bytesParsed?: number };
-  const rest = rawPacket?.subarray(bytesParsed);
+  const rest = unparsed(error, 'HPE_PAUSED_H2_UPGRADE');
   return rest !== undefined && socket.bytesRead === PREFACE.length + rest.length ? rest : undefined;
 }
 

@@ -2,6 +2,7 @@ import { IncomingMessage, Server, ServerResponse, type RequestListener } from 'n
 import type { Http2Session } from 'node:http2';
 import { Server as NetServer, Socket } from 'node:net';
 import type { Express } from 'express';
+import { unparsed } from './unparsed.js';
 
 /**
  * What the server relies on that Node does not document. `nodesInside` tries it once at the start; a version of Node that works
@@ -29,6 +30,11 @@ export interface Inside {
    * HTTP/2 is not served.
    */
   readonly letGo: ((socket: Socket) => void) | undefined;
+  /**
+   * Has the parser of a connection stop behind the next head, with an error that `putBack` knows, and returns what takes that
+   * back. Without it, up to 64 KiB of requests are parsed in one turn.
+   */
+  readonly breakOff: (socket: Socket) => () => void;
 }
 
 interface Class {
@@ -47,6 +53,7 @@ export const PLAIN: Inside = {
   workOn: () => ({ reply: undefined, request: undefined }),
   servingOf: () => undefined,
   letGo: undefined,
+  breakOff: () => () => undefined,
 };
 
 let found: Inside | undefined;
@@ -64,27 +71,31 @@ function tried(): Inside {
   const server = new Server({ IncomingMessage: Request, ServerResponse: Response });
   const seen: { req?: Request; res?: Response } = {};
   server.on('request', (req, res) => Object.assign(seen, { req, res }));
-  const socket = new Socket();
+  const [socket, idle, broken] = [new Socket(), new Socket(), new Socket()];
   const serve = servingOf(server);
-  serve?.(socket);
-  socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n'));
+  for (const each of [socket, idle, broken]) serve?.(each);
+  socket.emit('data', Buffer.from(ASKS));
   const { req, res } = seen;
   const { reply, request } = workOn(socket);
-  // Their results do not count.
-  for (const made of [req, res, socket]) made?.on('error', () => undefined).destroy();
-  const idle = new Socket();
-  serve?.(idle);
   letGo(idle);
   const isForgotten = 'parser' in idle && idle.parser === null;
-  const isBorn = req instanceof Request && res instanceof Response;
-  const isServed = req !== undefined && res !== undefined;
+  let rest: Buffer | undefined;
+  server.on('clientError', (error) => (rest = unparsed(error, 'HPE_PAUSED')));
+  breakOff(broken);
+  broken.emit('data', Buffer.from(ASKS + ASKS));
+  // Their results do not count.
+  for (const made of [req, res, socket, broken]) made?.on('error', () => undefined).destroy();
+  if (req === undefined || res === undefined) return PLAIN;
   return {
-    bornFor: isBorn ? bornFor : PLAIN.bornFor,
-    workOn: isServed && reply === res && request === req ? workOn : PLAIN.workOn,
-    servingOf: isServed ? servingOf : PLAIN.servingOf,
-    letGo: isServed && isForgotten ? letGo : PLAIN.letGo,
+    bornFor: req instanceof Request && res instanceof Response ? bornFor : PLAIN.bornFor,
+    workOn: reply === res && request === req ? workOn : PLAIN.workOn,
+    servingOf,
+    letGo: isForgotten ? letGo : PLAIN.letGo,
+    breakOff: String(rest) === ASKS ? breakOff : PLAIN.breakOff,
   };
 }
+
+const ASKS = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 
 function bornFor(app: Express, request: Class, response: Class): RequestListener {
   const twin = Object.create(app, {
@@ -109,7 +120,12 @@ function standIn({ prototype }: Class, expressOwn: object): object {
 /** Node checks the same before it answers what is not HTTP. */
 interface WorkingSocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
-  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+  readonly _paused?: boolean;
+  readonly parser?: {
+    readonly incoming?: IncomingMessage | null;
+    onIncoming?: ((...head: unknown[]) => number) | null;
+    resume(): void;
+  } | null;
 }
 
 function workOn({ _httpMessage: reply, parser }: WorkingSocket): Work {
@@ -142,6 +158,42 @@ function letGo(socket: Socket): void {
   socket.pause();
 }
 
+/** What llhttp takes for a pause, in place of what Node's listener says of the body. */
+const PAUSED = 21;
+
+function breakOff({ parser }: WorkingSocket): () => void {
+  const begin = parser?.onIncoming;
+  if (!parser || !begin) return () => undefined;
+  const goOn = (): void => {
+    if (parser.onIncoming === begun) parser.onIncoming = begin;
+  };
+  const begun: typeof begin = (...head) => {
+    goOn();
+    return begin(...head) || PAUSED;
+  };
+  parser.onIncoming = begun;
+  return goOn;
+}
+
+/**
+ * Whether an error of a connection says that its parser was broken off. If so, what it has not read comes first when the
+ * connection, which must be held, is read again.
+ */
+export function putBack(error: Error, socket: WorkingSocket): boolean {
+  const rest = unparsed(error, 'HPE_PAUSED');
+  if (rest === undefined) return false;
+  // Node's parser reads the connection itself until somebody else listens to what comes.
+  const nobody = (): void => undefined;
+  socket.on('data', nobody).off('data', nobody);
+  // The stream believes that it is being read; the parser has stopped that.
+  const handle = handleOf(socket);
+  handle?.readStart?.();
+  if (handle) handle.reading = true;
+  socket.parser?.resume();
+  socket.unshift(rest);
+  return true;
+}
+
 /**
  * Makes a server look for requests that take too long, as it does once it listens. Those that another process accepts for it
  * are closed like others.
@@ -166,8 +218,8 @@ export function refuseToWait(server: NetServer): void {
 }
 
 /** Stops reading a connection of HTTP/1. What Node asks of it meanwhile it does once it is released. */
-export function holdStream(socket: Socket): () => void {
-  let isWanted = true;
+export function holdStream(socket: WorkingSocket): () => void {
+  let isWanted = socket._paused !== true;
   socket.pause();
   const later = (wanted: boolean) => (): Socket => {
     isWanted = wanted;
@@ -226,6 +278,7 @@ export function freeAtOnce(buffer: Buffer): void {
 }
 
 interface Handle {
+  reading?: boolean;
   listen?(backlog: number): number;
   readStop?(): void;
   readStart?(): void;

@@ -34,7 +34,7 @@ interface Turn {
 
 /**
  * Shares the turns of the event loop among connections: what one brings beyond its share of a turn waits for the next, and
- * meanwhile nothing more is read from it. What is already read, up to 64 KiB, is still parsed.
+ * meanwhile nothing more is read from it. Pieces and frames that are already read, up to 64 KiB, are still parsed.
  */
 export class Pacing {
   readonly #turns = new WeakMap<Socket, Turn>();
@@ -124,6 +124,8 @@ export class Pacing {
       return;
     }
     this.#turns.delete(socket);
+    // What is read again may begin in this turn, too.
+    if (requests.length > 0) this.#turnOf(socket).requests = requests.length;
     turn.release?.();
   };
 }

@@ -5,7 +5,7 @@ import { PatientServer } from './connections.js';
 import { Http2Connections, Http2Request, Http2Response } from './http2.js';
 import { afterPreface } from './http2-preface.js';
 import { answerBadHttp, answerConnect } from './last-answers.js';
-import { holdStream, nodesInside } from './nodes-inside.js';
+import { holdStream, nodesInside, putBack } from './nodes-inside.js';
 import { FEW_PIECES, Pacing, SMALL_BYTES } from './pacing.js';
 
 export interface ServerOptions {
@@ -22,7 +22,14 @@ export function createHttpServer(
   options: ServerOptions,
   inside = nodesInside(),
 ): PatientServer {
-  const pacing = new Pacing(holdStream);
+  const pacing = new Pacing((socket) => {
+    const goOn = inside.breakOff(socket);
+    const release = holdStream(socket);
+    return () => {
+      goOn();
+      release();
+    };
+  });
   let last: Socket | undefined;
   /**
    * A request behind others of its connection has no connection to answer on yet, unless they were answered at once, as Node
@@ -93,6 +100,7 @@ export function createHttpServer(
     answerConnect(req, new AppResponse(req), serve, inside);
   });
   server.on('clientError', (error: Error, socket: Socket) => {
+    if (putBack(error, socket)) return;
     const rest = http2 === undefined ? undefined : afterPreface(error, socket);
     if (rest === undefined) answerBadHttp(error, socket, inside);
     else http2?.take(socket, rest);

@@ -89,7 +89,10 @@ describe('the turns of a connection', () => {
     const rests: number[] = [];
     let nowMs = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const wait = globalThis.setTimeout;
     const rest = (next: (...args: unknown[]) => void, ms: number, ...args: unknown[]): unknown => {
+      // What another suite has left behind.
+      if (args[0] !== socket) return wait(next, ms, ...args);
       rests.push(ms);
       nowMs += ms;
       return setImmediate(next, ...args);
@@ -191,6 +194,59 @@ describe('a connection that brings much at once', () => {
 
     // The first one begins before it is known that others follow.
     expect(begun.length).toBeGreaterThanOrEqual(160 / 17);
+  });
+
+  it.each<[string, (at: number) => string]>([
+    ['heads', (at) => `GET /${at} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    [
+      'bodies of a length',
+      (at) => `POST /${at} HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc`,
+    ],
+    [
+      'bodies in chunks',
+      (at) =>
+        `POST /${at} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n2\r\nbc\r\n0\r\n\r\n`,
+    ],
+  ])('has few of many %s parsed in a turn, and all answered in order', async (_, each) => {
+    const count = 3_000;
+    const answers: string[] = [];
+    const app = express().use((req, res) => {
+      let body = '';
+      req.on('data', (chunk: Buffer) => (body += String(chunk)));
+      req.on('end', () => {
+        answers.push(`${req.url}${body}`);
+        res.end();
+      });
+    });
+    const patience = { headersTimeoutMs: 60_000, bodyTimeoutMs: 0, keepAliveTimeoutMs: 60_000 };
+    const server = createHttpServer(app, { http2: true, ...patience });
+    let [parsed, most, isOver] = [0, 0, false];
+    server.on('request', () => (most = Math.max(most, (parsed += 1))));
+    const next = (): void => {
+      parsed = 0;
+      if (!isOver) setImmediate(next);
+    };
+    next();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    sockets.push(socket);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+    const all = Array.from({ length: count }, (_each, at) => each(at));
+
+    socket.write(`${all.join('')}NO HTTP\r\n\r\n`);
+    await once(socket, 'close');
+    isOver = true;
+    server.close();
+
+    const body = all[0]?.startsWith('POST') === true ? 'abc' : '';
+    expect(answers).toEqual(all.map((_each, at) => `/${at}${body}`));
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([
+      ...all.map(() => 'HTTP/1.1 200'),
+      'HTTP/1.1 400',
+    ]);
+    // Sixteen begin, one waits, and the head of one more is where the parser can stop.
+    expect(most).toBeLessThan(25);
   });
 
   it('may bring a body in pieces of a byte', async () => {
