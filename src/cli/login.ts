@@ -45,7 +45,7 @@ export function addLoginCommands(program: Command, io: CliIo): void {
     if (remote === undefined) {
       showing(io, options)(
         { url: null, user: null, local: true, name: `cli:${io.user}` },
-        `You are not logged in: commands work on the store that the settings name, as cli:${io.user}.`,
+        `${options.local === true ? 'With --local,' : 'You are not logged in:'} commands work on the store that the settings name, as cli:${io.user}.`,
       );
       return;
     }

@@ -249,7 +249,7 @@ class FileReader {
     };
     const value = text.replace(VARIABLE, substitute);
     for (const name of unset) {
-      const message = `the environment variable ${name} is not set; set it, or write \${${name}:-default}`;
+      const message = `the environment variable ${name} is ${this.#env[name] === '' ? 'empty' : 'not set'}; set it, or write \${${name}:-default}`;
       this.#mistake(path, message);
     }
     if (malformed.length > 0) {

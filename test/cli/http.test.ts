@@ -80,6 +80,7 @@ describe('a login', () => {
       url: gateway.url,
       user: { id: admin.user.id, username: admin.user.username, role: 10 },
     });
+    expect((await run(['whoami', '--local'])).out).toMatch(/^With --local, commands work on the/);
   });
 
   it('needs an address and a name, and a file that holds it', async () => {

@@ -171,6 +171,12 @@ describe('variables in values', () => {
       'gateway.yaml:2: server.port: the environment variable NOWHERE is not set; set it, or write ${NOWHERE:-default}',
     ]);
   });
+
+  it('tells an empty variable from one that is not set', () => {
+    expect(mistakes('server: { host: "${HOLLOW}" }', { HOLLOW: '' })).toEqual([
+      'gateway.yaml:1: server.host: the environment variable HOLLOW is empty; set it, or write ${HOLLOW:-default}',
+    ]);
+  });
 });
 
 describe('a part of the settings', () => {
