@@ -413,6 +413,7 @@ describe('a token endpoint that fails again and again', () => {
     [500, 'transient'],
     [503, 'transient'],
     [429, 'busy'],
+    [302, 'misconfigured'],
     [400, 'misconfigured'],
     [401, 'misconfigured'],
     [404, 'misconfigured'],
