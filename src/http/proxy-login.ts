@@ -16,6 +16,9 @@ export interface ProxyHeaders {
   readonly groupsHeader: string | undefined;
 }
 
+/** A header from which nobody can tell whom the proxy names. */
+export class ProxyHeaderError extends GatewayError {}
+
 const MAX_HEADER = 1_000;
 const MAX_AGENT = 256;
 const PROXY = 'proxy';
@@ -89,7 +92,7 @@ function headerText({ rawHeaders }: IncomingMessage, name: string): string {
   }
 }
 
-function badHeader(name: string, cause?: unknown): GatewayError {
+function badHeader(name: string, cause?: unknown): ProxyHeaderError {
   const words = `The proxy’s header ${name} cannot be used: it must come once, with one value in UTF-8 of at most ${MAX_HEADER} bytes.`;
-  return new GatewayError('unauthorized', words, { cause });
+  return new ProxyHeaderError('unauthorized', words, { cause });
 }

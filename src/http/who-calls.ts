@@ -7,6 +7,7 @@ import { actorOf } from '../management/users.js';
 import type { Access, OperationCall, OperationDeps } from '../operations/operation.js';
 import { AddressList } from './client-address.js';
 import type { FindLogin } from './login.js';
+import { ProxyHeaderError } from './proxy-login.js';
 import type { Authenticate } from './authentication.js';
 
 /** What finds out who calls. */
@@ -81,7 +82,7 @@ async function loginIfAny(findLogin: FindLogin, req: Request, res: Response): Pr
     return { login: login?.user.enabled === true ? login : undefined, refusal: undefined };
   } catch (error) {
     if (!(error instanceof GatewayError) || error.status >= 500) throw error;
-    const isOver = error.code === 'unauthorized' && error.cause === undefined;
+    const isOver = error.code === 'unauthorized' && !(error instanceof ProxyHeaderError);
     return { login: undefined, refusal: isOver ? undefined : error.message };
   }
 }

@@ -52,14 +52,12 @@ function cookieOf(headers: Headers): string {
 }
 
 /** Sends lines as they are; resolves to the status and the body. */
-function raw(at: TestGateway, lines: readonly string[]): Promise<string> {
+function raw(at: TestGateway, lines: readonly string[], path = '/api/user/self'): Promise<string> {
   const { hostname, port } = new URL(at.url);
   const socket = connect(Number(port), hostname);
   socket.end(
     Buffer.from(
-      ['GET /api/user/self HTTP/1.1', 'Host: x', 'Connection: close', ...lines, '', ''].join(
-        '\r\n',
-      ),
+      [`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: close', ...lines, '', ''].join('\r\n'),
       'utf8',
     ),
   );
@@ -165,6 +163,8 @@ describe('headers that do not count', () => {
     const reply = await raw(gateway, lines);
     expect(reply).toMatch(/^HTTP\/1.1 401 /);
     expect(reply).toMatch(/header Remote-(User|Groups) cannot be used: it must come once/i);
+    // The page on which people log in says so, too.
+    expect(await raw(gateway, lines, '/api/about')).toMatch(/"refusal":"The proxy.s header/);
   });
 
   it('are no UTF-8', async () => {
