@@ -165,7 +165,7 @@ export class ChannelCare {
     const { channel } = task.route;
     const duty = await store.takeDuty(task.name, now(), LEASE_MS);
     if (!duty.isMine) {
-      task.dueMs = now() + Math.min(untilDue(duty.dueAtMs, now()), returns.longestMs);
+      task.dueMs = Math.min(duty.dueAtMs, now() + returns.longestMs);
       return;
     }
     const failures = duty.note === '' ? 0 : Number(duty.note);
@@ -190,8 +190,7 @@ export class ChannelCare {
     const before = readNote(duty.note);
     if (!duty.isMine) {
       this.#heard(task, before);
-      const untilMs = untilDue(duty.dueAtMs, now());
-      task.dueMs = now() + Math.min(untilMs + everyMs * SPREAD * random(), everyMs);
+      task.dueMs = Math.min(duty.dueAtMs + everyMs * SPREAD * random(), now() + everyMs);
       return;
     }
     const count = before?.count ?? 0;
@@ -240,10 +239,6 @@ export class ChannelCare {
 function modelOf({ models }: Channel, turn: number): string {
   const names = Object.keys(models);
   return names[turn % names.length] ?? '';
-}
-
-function untilDue(dueAtMs: number, nowMs: number): number {
-  return Math.max(LEAST_WAIT_MS, dueAtMs - nowMs);
 }
 
 function readNote(text: string): CheckNote | undefined {
