@@ -96,6 +96,14 @@ describe('the table of the channels in force', () => {
     expect(table.unusable.get('other')).toEqual([{ channel: odd, why }]);
   });
 
+  it('names a channel once from which none of its plans can be made', () => {
+    const { leftOut } = tableOf([channel(1, { models: MODELS })], () => {
+      throw new TypeError('odd member');
+    });
+
+    expect(leftOut).toHaveLength(1);
+  });
+
   it('leaves out all channels of a model that cannot be planned though each alone can', () => {
     const { table, leftOut } = tableOf(
       [channel(1), channel(2), channel(3, { models: { x: 'x' } })],

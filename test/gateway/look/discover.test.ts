@@ -72,6 +72,7 @@ describe('a server without a reranker', () => {
 
   it('is asked for vectors with those of its models that embed', async () => {
     const names = ['qwen3:4b', 'nomic-embed-text:latest'];
+    const unlisted = 'my-vectors';
     const ollama = await startUpstream(({ path, body }, res) => {
       if (path === '/api/version') sendJson(res, { version: '0.12.0' });
       else if (path === '/api/tags') sendJson(res, { models: names.map((name) => ({ name })) });
@@ -79,8 +80,9 @@ describe('a server without a reranker', () => {
       else {
         const { model, input } = JSON.parse(body) as { model: string; input: string[] };
         const vector = (text: string) => (text.includes('France') ? [1, 0.1] : [0.1, 1]);
-        if (model === names[1]) sendJson(res, { embeddings: input.map(vector) });
-        else sendJson(res, { error: 'this model does not support embeddings' }, 400);
+        if (model === names[1] || model === unlisted) {
+          sendJson(res, { embeddings: input.map(vector) });
+        } else sendJson(res, { error: 'this model does not support embeddings' }, 400);
       }
     });
     try {
@@ -95,6 +97,8 @@ describe('a server without a reranker', () => {
         },
       ]);
       expect([models, problem]).toEqual([names, undefined]);
+      const named = await discover({ baseUrl: ollama.url, model: unlisted });
+      expect(named.candidates).toMatchObject([{ provider: 'ollama-embeddings', model: unlisted }]);
     } finally {
       await ollama.close();
     }
