@@ -71,7 +71,9 @@ it('sends what happens from then on, signed, of the API and of commands on the s
   await callApi(gateway.url, 'POST', '/api/token', { token, body: { name: 'a key' } });
   await gateway.store.appendAudit(
     {
-      ...{ atMs: Date.now(), actorId: undefined, actor: 'cli:alice', action: 'tag.disable' },
+      // By a clock that is behind.
+      ...{ atMs: Date.now() - 60_000, actorId: undefined, actor: 'cli:alice' },
+      action: 'tag.disable',
       ...{ target: 'tag:blue', name: 'blue', detail: { reason: 'a test' }, address: undefined },
     },
     100,
@@ -110,6 +112,23 @@ it('goes on where it was after a restart, and sends nothing twice with two gatew
 
   const ours = actions().filter((action) => ['one', 'meanwhile', 'two', 'three'].includes(action));
   expect(ours).toEqual(['one', 'meanwhile', 'two', 'three']);
+});
+
+it('goes on where the store ends if that was restored from a backup', async () => {
+  const gateway = await start();
+  const { token } = await createAccount(gateway.store, { role: 10 });
+  await began(gateway);
+  const lost = JSON.stringify({ id: 1_000_000, atMs: Date.now() });
+  await gateway.store.endDuty('audit-stream', lost, Date.now(), 1);
+  await until('it goes on', async () => {
+    const note = (await gateway.store.readDuty('audit-stream'))?.note ?? '';
+    return note !== lost;
+  });
+
+  await callApi(gateway.url, 'POST', '/api/token', { token, body: { name: 'a key' } });
+
+  await until('the key comes', () => actions().includes('token.create'));
+  expect(actions()).toContain('token.create');
 });
 
 it('is for targets that name it: others take no duty', async () => {

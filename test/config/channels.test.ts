@@ -121,7 +121,9 @@ describe('a setting that comes through a variable', () => {
   });
 
   it.each([' ', 'one', '1e999'])('is not the number %j', (value) => {
-    expect(mistakesOf(generic(value))).toEqual([expect.stringMatching(/^settings\.index_base\./)]);
+    expect(mistakesOf(generic(value))).toEqual([
+      expect.stringMatching(/^settings\.index_base\.must be a number/),
+    ]);
   });
 
   it('is neither true nor false if it says something else', () => {
