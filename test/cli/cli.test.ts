@@ -261,12 +261,22 @@ describe('the command line', () => {
         max_concurrency: 4,
       });
       expect(created.key).toMatch(/^sk-/);
-      await json('keys', 'create', '--name', 'spends', '--budget', '5usd');
+      expect(await json('keys', 'create', '--name', 'spends', '--budget', '5usd')).toMatchObject({
+        ...{ unlimited_quota: true, budget: 2_500_000 },
+      });
       expect((await run(['keys', 'show', 'spends'])).out).toMatch(
         /^budget +2500000 \(\$5\.00\)$[^]*^budget spent +0 [^]*^budget renews +2027-02-01T/m,
       );
       const renamed = ['keys', 'update', 'spends', '--name', 'rests', '--expires', 'never'];
       expect(await json(...renamed)).toMatchObject({ name: 'rests', expired_time: -1 });
+    });
+
+    it('of root are made only with a word on what they may spend', async () => {
+      expect(await run(['keys', 'create', '--name', 'endless'])).toMatchObject({
+        code: 2,
+        error: expect.stringContaining('A key of root may spend without end.'),
+      });
+      expect((await json('keys', 'list')).total).toBe(0);
     });
 
     it('show their aliases, and lose them', async () => {
