@@ -357,6 +357,32 @@ describe('the command line', () => {
       expect(prices.out).toMatch(/\nm +7 .* a request\nany other +1000 /);
       expect((await run(['prices', '--changes'])).out).toContain('No price has changed');
       expect(logins.out).toContain('root is not logged in anywhere.');
+
+      await run(['codes', 'create', '--quota', '5', '--name', 'short', '--expires', '1h']);
+      const later = { now: () => NOW + 7_200_000 };
+      const over = await run(['codes', 'prune', '--dry-run'], later);
+      expect(over.out).toBe('3 codes would be deleted. Nothing was changed.\n');
+    });
+
+    it('have spending by day in the order of the days', async () => {
+      const [key, otherKey] = ['[1,"m",0,0,0]', '[1,"m",0,0,0]'];
+      const additions = [9, 10, 11].flatMap((date, at) => {
+        const tally = newTally();
+        count(tally, { requests: 1, quota: [1, 5, 3][at] ?? 0 }, 5);
+        const row = { atMs: Date.UTC(2027, 0, date), owner: 1, key, otherKey, tally };
+        return (['spend_hour', 'spend_day'] as const).map((rollup) => ({
+          ...{ ...row, rollup, expiresMs: NOW * 2 },
+        }));
+      });
+      await store.addStats({ writer: 'w', serial: 1, nowMs: NOW, maxRows: 9, additions });
+
+      const { out } = await run(['spend', '--by', 'day', '--fields', 'day,quota']);
+
+      expect(out.match(/2027-01-\d\d +\d/g)).toEqual([
+        '2027-01-09  1',
+        '2027-01-10  5',
+        '2027-01-11  3',
+      ]);
     });
 
     it('have examples and requests beside them', async () => {
@@ -585,6 +611,10 @@ describe('the command line', () => {
       expect(channel?.credentials.constants?.reveal()).toBe(env.CONSTANTS);
       const removed = await run(['channels', 'update', 'named', '--setting', 'constants=']);
       expect(removed).toMatchObject({ code: 0 });
+      await json('channels', 'update', 'named', '--setting', 'path=/own');
+      expect(await json('channels', 'update', 'named', '--setting', 'path=')).toMatchObject({
+        settings: {},
+      });
     });
 
     it('are judged by their provider, as usage', async () => {
@@ -604,10 +634,12 @@ describe('the command line', () => {
         ...['channels', 'create', '--name', 'a', ...HOSTED, '--api-key', 'env:KEY'],
       );
 
-      expect(await json('channels', 'disable', 'a')).toMatchObject({
+      const off = await run(['channels', 'disable', 'a', '--json']);
+      expect(JSON.parse(off.out)).toMatchObject({
         effective: { live: false, because: 'disabled' },
         status: 2,
       });
+      expect(off.error).toMatch(/^\d models? go(es)? dark/);
       expect(await json('channels', 'enable', String(id))).toMatchObject({
         effective: { live: true },
       });

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { GatewayUnreachableError } from '../../src/client/api-client.js';
 import { PAGE_SIZE, type Client } from '../../src/client/client.js';
 import { follow } from '../../src/cli/follow.js';
-import { requestsOf } from '../../src/cli/log-all.js';
+import { followRequests, requestsOf } from '../../src/cli/log-all.js';
 import type { Session } from '../../src/cli/session.js';
 import type { ListedRequestWire } from '../../src/shapes/request.js';
 
@@ -57,4 +57,13 @@ it('following requests finds what came while the gateway was away, behind what h
 
   expect([printed.at(-1), looks]).toEqual(['missed', 4]);
   expect(errors).toEqual(['It is away. Waiting.\n']);
+});
+
+it('an ordinary account follows no addresses', async () => {
+  const own = { own: true, filter: {} } as const;
+  const options = { address: '192.0.2.1', limit: 1 };
+
+  await expect(followRequests({} as Session, own, options)).rejects.toThrow(
+    'Your account may only see its own requests.',
+  );
 });
