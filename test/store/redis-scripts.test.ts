@@ -8,9 +8,15 @@ import { connectRedis, type Connection } from '../../src/store/redis/connection.
 import { createKeys, type Keys } from '../../src/store/redis/keys.js';
 import { ANY_CLAIM, openRegistry } from '../../src/store/redis/logins.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
-import { run, SCRIPTS } from '../../src/store/redis/scripts.js';
+import { listOf, run, SCRIPTS } from '../../src/store/redis/scripts.js';
 import { openUsers } from '../../src/store/redis/users.js';
-import type { Credential, StatsAddition, Store, UsageQuery } from '../../src/store/store.js';
+import {
+  StoreUnavailableError,
+  type Credential,
+  type StatsAddition,
+  type Store,
+  type UsageQuery,
+} from '../../src/store/store.js';
 import { usageEntry } from '../support/events.js';
 import { PATIENT, startRedis, type RedisServer } from '../support/redis-server.js';
 import {
@@ -312,3 +318,10 @@ describe('a wrong count of a key that has two places', () => {
     expect(await connection.answer(connection.client.hget(record, 'busy'))).toBe('2');
   });
 });
+
+test.each([null, 'OK', 7, undefined])(
+  'what is not the answer of a script leaves open what it did: %j',
+  (reply) => {
+    expect(() => listOf(reply)).toThrow(StoreUnavailableError);
+  },
+);

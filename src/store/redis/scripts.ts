@@ -112,8 +112,11 @@ function send(
   return client.sendCommand(command) as Promise<Reply>;
 }
 
+/** What a script answers; anything else is not its answer, so that what it did is unknown. */
 export function listOf(reply: Reply | undefined): readonly Reply[] {
-  if (!Array.isArray(reply)) throw new Error('A script of the store returned no list.');
+  if (!Array.isArray(reply)) {
+    throw new StoreUnavailableError('Redis gave another answer than the script does.');
+  }
   return reply as readonly Reply[];
 }
 
