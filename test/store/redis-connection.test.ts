@@ -1,4 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Redis } from 'ioredis';
@@ -95,6 +96,43 @@ const TIMEOUT_MS = 1_000;
 const PATIENT_MS = 30_000;
 
 describe('a connection', () => {
+  test('is dropped, and made again, when an answer comes that nobody waits for', async () => {
+    const redis = await startRedis();
+    let isDoubled = false;
+    let connections = 0;
+    const link = createServer((near) => {
+      connections += 1;
+      const far = connect(redis.port, '127.0.0.1');
+      near.on('error', () => undefined).on('close', () => far.destroy());
+      near.on('data', (bytes) => far.write(bytes));
+      far
+        .on('error', () => undefined)
+        .on('data', (bytes) => {
+          const isNil = /^(?:_|\$-1)\r\n$/.test(bytes.toString());
+          near.write(isNil && isDoubled ? Buffer.concat([bytes, bytes]) : bytes);
+        });
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => link.once('listening', resolve));
+    const { port } = link.address() as AddressInfo;
+    const options = { commandTimeoutMs: PATIENT_MS, connectTimeoutMs: PATIENT_MS };
+    const connection = await connectRedis(`redis://127.0.0.1:${port}`, options);
+    try {
+      const before = connections;
+      isDoubled = true;
+      expect(await connection.answer(connection.client.get('nothing'))).toBeNull();
+      isDoubled = false;
+
+      await until('there is another connection', async () => {
+        const answer = await connection.client.ping().catch(() => undefined);
+        return connections > before && answer === 'PONG';
+      });
+    } finally {
+      await connection.close();
+      link.close();
+      await redis.stop();
+    }
+  });
+
   test('takes an answer that came in time while the process was too busy to read it', async () => {
     const redis = await startRedis();
     const options = { commandTimeoutMs: TIMEOUT_MS, connectTimeoutMs: PATIENT_MS };

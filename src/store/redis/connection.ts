@@ -3,6 +3,7 @@ import { StoreUnavailableError } from '../store.js';
 import { dropSilent } from './silence.js';
 import { parseRedisUrl, type Login, type NodeAddress, type Target } from './url.js';
 import { REFUSED_LOGIN, storeError, within } from './store-error.js';
+import './stray-answers.js';
 import { openSubscriptions } from './subscriptions.js';
 import { commonOptions, type ConnectOptions } from './options.js';
 
