@@ -3,7 +3,7 @@ import type { Client, InputOf, ReplyOf } from '../client/client.js';
 import { forecast, forecastSpan } from '../core/forecast.js';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { present } from '../core/records.js';
-import { isTimeZone, startOfDay, timeOf } from '../core/time-zone.js';
+import { dayOf, isTimeZone, startOfDay, timeOf, type CalendarDay } from '../core/time-zone.js';
 import { BREAKDOWN_GROUPS, type BreakdownGroup } from '../management/usage-breakdown.js';
 import type { BreakdownRowWire } from '../shapes/stats.js';
 import { namedUser, seesAll } from './accounts.js';
@@ -19,12 +19,15 @@ interface SpendOptions {
   readonly then?: BreakdownGroup;
   readonly user?: string;
   readonly label?: string;
-  readonly since?: number;
-  readonly until?: number;
+  readonly since?: When;
+  readonly until?: When;
   readonly month?: Month;
   readonly timeZone: string;
   readonly forecast?: true;
 }
+
+/** In unix seconds, or a day, which begins where the report's time zone says. */
+type When = number | CalendarDay;
 
 interface Month {
   readonly year: number;
@@ -60,15 +63,20 @@ export function addSpendCommand(program: Command, io: CliIo): void {
     .option(
       '--since <when>',
       'since when: 30d for the last 30 days, or a date (default: 30d)',
-      past(io.now),
+      pastOrDay(io.now),
     )
-    .option('--until <when>', 'until when (default: now)', past(io.now))
+    .option('--until <when>', 'until when (default: now)', pastOrDay(io.now))
     .addOption(
       new Option('--month <month>', 'of this month, such as 2026-10')
         .argParser(monthOf)
         .conflicts(['since', 'until']),
     )
-    .option('--time-zone <zone>', 'where days and months begin: Europe/Berlin', zoneOf, 'UTC')
+    .option(
+      '--time-zone <zone>',
+      'where days, months and dates begin: Europe/Berlin',
+      zoneOf,
+      'UTC',
+    )
     .addOption(
       new Option(
         '--forecast',
@@ -118,10 +126,10 @@ async function showSpending(
   if (label === undefined && groups.includes('label')) {
     throw new UsageError('Name the label to group by: --label team.');
   }
-  const end = until ?? Math.floor(nowMs / 1_000) + 1;
+  const end = secondsOf(until, timeZone) ?? Math.floor(nowMs / 1_000) + 1;
   const span =
     month === undefined
-      ? { start_timestamp: since ?? end - MONTH_S, end_timestamp: end }
+      ? { start_timestamp: secondsOf(since, timeZone) ?? end - MONTH_S, end_timestamp: end }
       : spanOf(month, timeZone);
   const asked = { by, then: groups[1], ...span, ...present({ label }), time_zone: timeZone };
   const breakdown = await breakdownOf(client, asked, user);
@@ -154,6 +162,17 @@ function columnsOf(
   ]);
   const sums = withCost ? { ...SUMS, ...MARGIN } : SUMS;
   return { ...(Object.fromEntries(named) as Columns<SpendRow>), ...sums };
+}
+
+function pastOrDay(now: () => number): (text: string) => When {
+  return (text) => {
+    const seconds = past(now)(text);
+    return /^\d{4}-\d\d-\d\d$/.test(text) ? dayOf(seconds * 1_000, 'UTC') : seconds;
+  };
+}
+
+function secondsOf(when: When | undefined, timeZone: string): number | undefined {
+  return typeof when === 'object' ? startOfDay(when, timeZone) / 1_000 : when;
 }
 
 function monthOf(text: string): Month {

@@ -216,6 +216,13 @@ describe('the command line', () => {
       expect(months.out).toMatch(
         /2027-01\s+2\s+0\s+0\s+0\s+750000 \(\$1\.50\)\s+250000 \(\$0\.50\)/,
       );
+      const day = await json(
+        ...['spend', '--by', 'day', '--since', '2027-01-01', '--until', '2027-01-02'],
+        ...['--time-zone', 'Asia/Shanghai'],
+      );
+      expect(day.rows).toEqual([
+        expect.objectContaining({ day: Date.UTC(2026, 11, 31, 16) / 1_000, quota: 1_500_000 }),
+      ]);
       // NOW is 15 January 2027 at 08:00 in UTC; what was spent on 31 December is before the last seven days.
       const recent = { ...additions[0], atMs: Date.UTC(2027, 0, 10) } as (typeof additions)[number];
       await store.addStats({
