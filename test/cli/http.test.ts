@@ -327,6 +327,8 @@ describe('over HTTP', () => {
       (items as { kind: string }[]).map(({ kind }) => kind).sort();
     expect(kinds(before)).toEqual(['access_token', 'session']);
     expect(kinds(after)).toHaveLength(1);
+    // The session of the login by password is over.
+    expect(kinds(mine)).toEqual(['access_token', 'session']);
     expect(mine.items).toContainEqual(
       expect.objectContaining({ kind: 'access_token', address: '127.0.0.1', current: true }),
     );
