@@ -817,6 +817,16 @@ describe('the command line', () => {
     expect((await store.listTokens({ offset: 0, limit: 1 }, NOW)).total).toBe(0);
   });
 
+  it.each(['--limit=0', '--limit=1001', '--offset=-1'])(
+    'shows no part %s of a list',
+    async (part) => {
+      expect(await run(['keys', 'list', part])).toMatchObject({
+        code: 2,
+        error: '--limit must be from 1 to 1000, and --offset must not be negative.\n',
+      });
+    },
+  );
+
   it('helps on standard output', async () => {
     const { code, out } = await run(['keys', 'create', '--help']);
 

@@ -53,7 +53,7 @@ describe('a database that new-api wrote', () => {
 
     expect(channels).toMatchObject([
       { name: 'Cohere main', provider: 'cohere-v1', weight: 3, priority: 5, tag: 'default+vip' },
-      { name: 'Cohere main-2', provider: 'cohere', status: 2, tag: 'vip' },
+      { name: 'Cohere main-2', provider: 'cohere', status: 2, weight: 1, tag: 'vip' },
       { name: 'Jina', api_keys: ['jina-1', 'jina-3'], base_url: 'https://rerank.example.com/jina' },
       { name: 'TEI behind OpenAI', provider: 'openai-compatible', tag: 'default' },
       { name: 'Xinference', weight: 1_000_000, tag: 'svip+内部' },
