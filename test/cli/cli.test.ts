@@ -540,7 +540,7 @@ describe('the command line', () => {
     it('are compared with an invoice, day by day or by the names of its models', async () => {
       await run(['channels', 'create', '--name', 'eu', ...HOSTED, '--api-key', 'env:KEY']);
       const tally = newTally();
-      count(tally, { requests: 2, searchUnits: 3, quota: 750_000 }, 5);
+      count(tally, { requests: 3, failed: 1, searchUnits: 3, quota: 750_000 }, 5);
       const additions = [1, 2].flatMap((date) =>
         [1, 7].map((channelId) => {
           const key = `[1,"rerank-v3.5",${channelId},"cohere",0]`;
@@ -567,6 +567,9 @@ describe('the command line', () => {
       // It is 0.66 % of the invoice.
       expect((await against(days, '--tolerance', '0.7')).code).toBe(0);
       expect((await against(days, '--tolerance', '0.6')).code).toBe(1);
+      // Providers bill none that failed.
+      const calls = 'date,requests\n2026-10-01,2\n2026-10-02,2\n';
+      expect((await against(calls, '--tolerance', '0')).code).toBe(0);
       const models = await against('model;search units\nrerank-v3.5;6\n');
       expect([models.code, models.out]).toEqual([0, expect.stringMatching(/rerank-v3.5 +6 +6 +0/)]);
       const other = await against('model;search units\nanother;6\n', '--json');
