@@ -74,7 +74,6 @@ export function windowOf(terms: BudgetTerms, nowMs: number): BudgetWindow {
   const [fromMs, untilMs] = [starts(0), starts(1)];
   // Where clocks go back over midnight, a moment may be past the day that they show.
   if (nowMs >= untilMs) return { fromMs: untilMs, untilMs: starts(2) };
-  if (nowMs < fromMs) return { fromMs: starts(-1), untilMs: fromMs };
   return { fromMs, untilMs };
 }
 
