@@ -53,7 +53,8 @@ export function formatOfPaste(text: string): 'json' | 'jsonl' | 'csv' | 'tsv' | 
   const [head = '', second = ''] = trimmed.split('\n');
   if (isJson(head) && isJson(second) && head.startsWith('{')) return 'jsonl';
   const separator = head.includes('\t') ? '\t' : ',';
-  const titles = head.split(separator).map((title) => title.trim().toLowerCase());
+  const [columns = []] = cells(head, separator);
+  const titles = columns.map((title) => title.trim().toLowerCase());
   if (titles.length < 2 || !titles.some((title) => TEXT_NAMES.includes(title))) return undefined;
   return separator === ',' ? 'csv' : 'tsv';
 }

@@ -123,6 +123,7 @@ describe('documents that are brought', () => {
     expect(formatOfPaste('["a"]')).toBe('json');
     expect(formatOfPaste('{"text":"a"}\n{"text":"b"}')).toBe('jsonl');
     expect(formatOfPaste('id,Text\n1,a')).toBe('csv');
+    expect(formatOfPaste('"id","text"\n"1","a, b"')).toBe('csv');
     expect(formatOfPaste('text\tlabel\na\t1')).toBe('tsv');
     expect(formatOfPaste('One, two\nthree')).toBeUndefined();
     expect(formatOfPaste('text\na')).toBeUndefined();
