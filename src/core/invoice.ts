@@ -30,7 +30,7 @@ export class InvoiceError extends Error {
  * @throws InvoiceError if a column is missing, or a date or number cannot be read.
  */
 export function readInvoice(text: string): InvoiceLine[] {
-  const [heading = [], ...rows] = cellsOf(text.replace(/^\uFEFF/, ''));
+  const [heading = [], ...rows] = cellsOf(text);
   const column = (name: keyof typeof HEADINGS): number =>
     heading.findIndex((title) => HEADINGS[name].test(title.trim().toLowerCase()));
   const [day, model] = [column('day'), column('model')];
