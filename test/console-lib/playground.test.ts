@@ -77,9 +77,11 @@ describe('documents that are brought', () => {
       '7',
       'b',
     ]);
-    expect(documentsOfFile('a.jsonl', '{"text":"a","relevance":1}\n{"text":"b"}').labels).toEqual([
+    expect(documentsOfFile('a.ndjson', '{"text":"a","relevance":1}\n{"text":"b"}').labels).toEqual([
       ...[1, undefined],
     ]);
+    const long = JSON.stringify([{ id: 'a'.repeat(101), text: 'a' }]);
+    expect(documentsOfFile('a.json', long).ids).toEqual(['a'.repeat(100)]);
   });
 
   it('come back from the field as they were put there', () => {

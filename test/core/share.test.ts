@@ -42,6 +42,16 @@ describe('shares of a minute', () => {
     );
   });
 
+  it('are asked for no sooner than in a millisecond', () => {
+    const third = { ...ASK, most: 9, want: 3, least: 3 };
+    const full = { window: T0 / 60_000, current: 9, previous: 0 };
+
+    // A third of nine is free, but for rounding.
+    expect(takeShare(full, third, T0 + 80_000).answer).toEqual({
+      ...{ kind: 'refused', retryAfterMs: 1 },
+    });
+  });
+
   it('stay in the newer window for a node whose clock is a little behind', () => {
     const state = { window: T0 / 60_000 + 1, current: 60, previous: 0 };
 

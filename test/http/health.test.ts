@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { startGateway, type TestGateway } from '../support/gateway.js';
@@ -38,6 +40,21 @@ describe('health and metrics', () => {
       { level: 'info', msg: 'request', requestId: 'asked-openapi.json', route: '/openapi.json' },
       { requestId: 'asked-nothing', method: 'GET', status: 404, route: 'none' },
     ]);
+  });
+
+  it('are logged as given up where the caller has left', async () => {
+    const caller = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    caller.write(
+      'POST /api/user/login HTTP/1.1\r\nhost: x\r\nx-request-id: left\r\nexpect: 100-continue\r\n' +
+        'content-type: application/json\r\ncontent-length: 20\r\n\r\n{',
+    );
+    await once(caller, 'data');
+    caller.destroy();
+
+    const lines = (): string[] => gateway.log.filter((line) => line.includes('"left"'));
+    await until('it is logged', () => lines().length > 0);
+
+    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ route: '/api/user/login', status: 499 });
   });
 
   it.each(['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs/'])(
