@@ -89,7 +89,19 @@ export const cohere = defineDialect<undefined>({
  * @throws GatewayError 400 or 413 that names the field, says what is wrong with it and what would be right.
  */
 export function parseRerank(request: IngressRequest): Asked<undefined> {
-  const members = checkMembers(request);
+  return asked(checkMembers(request));
+}
+
+/** The same, for forms whose servers take a `top_n` of 0 for all rows. */
+export function parseFromZero(request: IngressRequest): Asked<undefined> {
+  const value = request.members();
+  if (value.top_n !== 0) return parseRerank(request);
+  const members = validate(RERANK_MEMBERS, { ...value, top_n: null });
+  checkQuery(members.query);
+  return asked(members);
+}
+
+function asked(members: RerankMembers): Asked<undefined> {
   const fields = fieldsOf(members.rank_fields);
   return {
     list: {
@@ -107,7 +119,7 @@ export function parseRerank(request: IngressRequest): Asked<undefined> {
 
 /** The same, for forms that return each document unless the request declines it. */
 export function parseWithDocuments(request: IngressRequest): Asked<undefined> {
-  const { list, found } = parseRerank(request);
+  const { list, found } = parseFromZero(request);
   const { return_documents: wanted } = request.members();
   return {
     list,

@@ -1,4 +1,4 @@
-import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
+import { cohere, parseFromZero, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
 
@@ -8,11 +8,11 @@ export const infinity = defineDialect({
   title: 'Infinity, and LiteLLM\'s "infinity/"',
   lists: cohere.lists,
   paths: [],
-  // Zhipu's clients read documents as strings, too.
+  // Zhipu's clients read documents as strings, too, and may send 0 as `top_n`.
   hostPaths: ['/api/paas/v4/rerank'],
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
-  parse: parseRerank,
+  parse: parseFromZero,
   reply: (id, { model, documents, returnDocuments }, ranking, _kept, { nowMs }) => ({
     object: 'rerank',
     results: returnDocuments
