@@ -283,5 +283,8 @@ function paceOf({ series }: UsageSeries): Pace {
 }
 
 function spentSince(deps: StatsDeps, fromMs: number): Promise<UsageBreakdown> {
-  return usageBreakdown(deps, { fromMs, toMs: fromMs + DAY_MS, by: ['user'], most: MAX_SPENDERS });
+  // Where clocks go back, a day has another hour.
+  const longMs = fromMs + DAY_MS + HOUR_MS;
+  const toMs = deps.now() < longMs ? longMs : fromMs + DAY_MS;
+  return usageBreakdown(deps, { fromMs, toMs, by: ['user'], most: MAX_SPENDERS });
 }

@@ -213,6 +213,17 @@ describe.each(Object.entries(STORES))('an overview of %s', (_, open) => {
     expect(before.ending).toEqual({ names: ['ends'], total: 1 });
   });
 
+  it('has the twenty-fifth hour of a day that has one, and no more of the others', async () => {
+    await add(...spent(900));
+    const deps = { store, now: () => nowMs, statsDays: 400 };
+    const dayFrom = async (ms: number) =>
+      (await getOverview(deps, { ...query, dayFromMs: ms }, () => [])).today.total.quota;
+
+    const hourMs = nowMs - HOUR_MS / 2;
+    expect(await dayFrom(hourMs - DAY_MS)).toBeGreaterThan(0);
+    expect(await dayFrom(hourMs - DAY_MS - HOUR_MS)).toBe(0);
+  });
+
   it('tells of who runs out as soon as an hour has begun', async () => {
     const hourMs = dayFromMs + 10 * DAY_MS + 9 * HOUR_MS;
     await add(...spent(900, hourMs));
