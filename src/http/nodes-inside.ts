@@ -175,22 +175,15 @@ function breakOff({ parser }: WorkingSocket): () => void {
   return goOn;
 }
 
-/**
- * Whether an error of a connection says that its parser was broken off. If so, what it has not read comes first when the
- * connection, which must be held, is read again.
- */
+/** What has come of connections that are held, and is not parsed yet. */
+const left = new WeakMap<Socket, Buffer>();
+
+/** Keeps what has come behind the place where a parser was broken off, if an error says so: it is parsed after the hold. */
 export function putBack(error: Error, socket: WorkingSocket): boolean {
   const rest = unparsed(error, 'HPE_PAUSED');
-  if (rest === undefined) return false;
-  // Node's parser reads the connection itself until somebody else listens to what comes.
-  const nobody = (): void => undefined;
-  socket.on('data', nobody).off('data', nobody);
-  // The stream believes that it is being read; the parser has stopped that.
-  const handle = handleOf(socket);
-  handle?.readStart?.();
-  if (handle) handle.reading = true;
+  if (rest === undefined || !isHeld(socket)) return false;
+  left.set(socket, rest);
   socket.parser?.resume();
-  socket.unshift(rest);
   return true;
 }
 
@@ -217,20 +210,33 @@ export function refuseToWait(server: NetServer): void {
   handleOf(server)?.listen?.(0);
 }
 
-/** Stops reading a connection of HTTP/1. What Node asks of it meanwhile it does once it is released. */
+/** Stops reading a connection of HTTP/1 at the system, so that nothing that Node does meanwhile begins that again. */
 export function holdStream(socket: WorkingSocket): () => void {
-  let isWanted = socket._paused !== true;
-  socket.pause();
-  const later = (wanted: boolean) => (): Socket => {
-    isWanted = wanted;
-    return socket;
+  const handle = handleOf(socket);
+  if (handle === undefined) return () => undefined;
+  let isOver = false;
+  const goOn = (): void => {
+    Reflect.deleteProperty(handle, 'readStart');
+    const rest = left.get(socket);
+    left.delete(socket);
+    // The parser of a connection that has closed may be another's by now.
+    if (rest !== undefined && socket.parser) socket.emit('data', rest);
+    if (handle.reading === true && !isHeld(socket) && !socket.destroyed) handle.readStart?.();
   };
-  Object.assign(socket, { pause: later(false), resume: later(true) });
+  handle.readStop?.();
+  handle.readStart = () => {
+    if (isOver) goOn();
+    return 0;
+  };
   return () => {
-    Reflect.deleteProperty(socket, 'pause');
-    Reflect.deleteProperty(socket, 'resume');
-    if (isWanted) socket.resume();
+    isOver = true;
+    // Replies that the caller does not take keep Node from reading; it begins again when they are taken.
+    if (socket._paused !== true) goOn();
   };
+}
+
+function isHeld(socket: Socket): boolean {
+  return Object.hasOwn(handleOf(socket) ?? {}, 'readStart');
 }
 
 /** Stops reading a connection that a session of HTTP/2 reads: it knows no way but that of the system. */
@@ -278,10 +284,10 @@ export function freeAtOnce(buffer: Buffer): void {
 }
 
 interface Handle {
-  reading?: boolean;
+  readonly reading?: boolean;
   listen?(backlog: number): number;
   readStop?(): void;
-  readStart?(): void;
+  readStart?(): number;
   readonly writeQueueSize?: number;
 }
 

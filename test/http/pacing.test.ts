@@ -169,6 +169,15 @@ describe('a connection that brings much at once', () => {
     expect(before).toBeLessThan(count / 4);
   });
 
+  it('is answered in full though its caller has ended its side', async () => {
+    const { socket, text } = await open();
+
+    socket.end('GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(4_000));
+    await once(socket, 'close');
+
+    expect(replies(text())).toBe(4_000);
+  });
+
   it('has sixteen requests begun in a turn, though each is answered at once', async () => {
     let turns = 0;
     const begun: number[] = [];
