@@ -38,13 +38,14 @@ export class Spenders {
 
   constructor(deps: SpendersDeps) {
     this.#deps = deps;
-    const shared = { labelNames: ['kind', 'id', 'name'], registers: deps.registers };
+    // All gauges of one answer wait for the reading: they are collected side by side.
+    const collect = (): Promise<void> => this.#update();
+    const shared = { labelNames: ['kind', 'id', 'name'], registers: deps.registers, collect };
     this.#balance = new Gauge({
       name: 'rerank_quota_remaining_units',
       help: 'What a key or an account may still spend, for the fifty of each that spend the most here; unlimited keys have none',
       aggregator: 'min',
       ...shared,
-      collect: () => this.#update(),
     });
     this.#budget = new Gauge({
       name: 'rerank_budget_units',

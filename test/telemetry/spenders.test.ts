@@ -52,6 +52,14 @@ describe('gauges of balances and budgets', () => {
     expect(await shown('rerank_budget_spent_units')).toEqual([['key', 'budgeted', 0]]);
   });
 
+  it('have their budgets in the first answer, not in the one after it', async () => {
+    const { createKey, spend, shown } = await opened();
+    spend(await createKey('budgeted', {}, { budget: 90, budgetPeriod: 'day' }), 2);
+
+    expect(await shown('rerank_budget_spent_units')).toEqual([['key', 'budgeted', 0]]);
+    expect(await shown('rerank_budget_units')).toEqual([['key', 'budgeted', 90]]);
+  });
+
   it('are read again half a minute later, and have at most fifty keys', async () => {
     const { createKey, spend, shown, userId } = await opened();
     const ids: number[] = [];
