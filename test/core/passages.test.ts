@@ -105,6 +105,11 @@ describe('the best passages', () => {
       { index: 2, score: 0.5 },
     ]);
     expect(bestPassages(rows, [0, 1, 1, 2], 1)).toEqual([{ index: 1, score: 0.9 }]);
+    const ties = [
+      { index: 1, score: 0.5 },
+      { index: 0, score: 0.5 },
+    ];
+    expect(bestPassages(ties, [0, 1], 2)).toEqual(ties.toReversed());
   });
 
   it('rank a list without long documents as it is', () => {

@@ -53,6 +53,16 @@ describe('the clock of a node', () => {
   });
 });
 
+it('how long a store takes to answer is told to whoever asks for that', () => {
+  const { health, hear } = setUp();
+  const times: number[] = [];
+  health.timeAnswers((afterMs) => times.push(afterMs));
+
+  hear(ASKED_MS);
+
+  expect(times).toEqual([ANSWERED_MS - ASKED_MS]);
+});
+
 describe('a store that was emptied', () => {
   it('is reported once, until it has its data back', () => {
     const { health, told, hear } = setUp();

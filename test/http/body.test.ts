@@ -6,7 +6,7 @@ import { TextDecoder } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { readJsonBody, withJsonBody } from '../../src/http/body.js';
+import { readFormBody, readJsonBody, withJsonBody } from '../../src/http/body.js';
 import { Load } from '../../src/http/load.js';
 
 const LIMIT = 100_000;
@@ -21,6 +21,23 @@ function received(charset: string, encoded: Buffer): Promise<Buffer> {
   const load = new Load(1, limit);
   return readJsonBody(req, limit, load, load.enter(0, limit));
 }
+
+it.each([
+  ['application/x-www-form-urlencoded', 'a=1'],
+  ['Application/X-WWW-Form-Urlencoded ; charset=utf-8', 'a=1'],
+  ['multipart/form-data', 'unsupported_media_type'],
+  [undefined, 'unsupported_media_type'],
+])('a form of the type %j is read, or refused: %s', async (type, expected) => {
+  const req = new IncomingMessage(new Socket());
+  if (type !== undefined) req.headers = { 'content-type': type };
+  req.push('a=1');
+  req.push(null);
+  const load = new Load(1, LIMIT);
+  const read = async () => readFormBody(req, LIMIT, load, load.enter(0, LIMIT));
+
+  const told = await read().catch((error: unknown) => (error as { code: string }).code);
+  expect(String(told)).toBe(expected);
+});
 
 describe('reading a body', () => {
   it('ends if the caller has left before it began', async () => {

@@ -55,6 +55,13 @@ it.each(DIALECTS)('$id says of a spent budget what it says of a spent quota', ({
   expect(told('user_budget_exhausted')).toBe(quota);
 });
 
+it('an overload is one that TEI’s clients know', () => {
+  const tei = DIALECTS.find(({ id }) => id === 'tei');
+  const { status, body } = tei?.error(new GatewayError('overloaded', 'Busy.'), 'id', {}) ?? {};
+
+  expect([status, body]).toEqual([429, '{"error":"Busy.","error_type":"Overloaded"}']);
+});
+
 it('too many documents are a fault of the body to clients of FastAPI servers', () => {
   const error = new GatewayError('too_many_documents', 'Too many.', { param: 'input' });
   const { status, body } = fastApiError(error);

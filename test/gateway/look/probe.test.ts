@@ -7,6 +7,7 @@ import type { Channel } from '../../../src/core/channel.js';
 import { Secret } from '../../../src/core/secret.js';
 import { createProbe } from '../../../src/gateway/look/probe.js';
 import { LlamaEngine } from '../../../src/rankers/llama.js';
+import { TransportError } from '../../../src/gateway/transport/transport.js';
 import { Upstream } from '../../../src/gateway/transport/upstream.js';
 import { sendJson, startUpstream, type Answer, type TestUpstream } from '../../support/upstream.js';
 
@@ -42,9 +43,14 @@ function channel(fields: Partial<Channel> = {}): Channel {
   };
 }
 
-function probe(given: Channel, model = Object.keys(given.models)[0] ?? '', turn = 0) {
+function probe(
+  given: Channel,
+  model = Object.keys(given.models)[0] ?? '',
+  turn = 0,
+  through: Pick<Upstream, 'send' | 'fetchToken'> = http,
+) {
   return createProbe({
-    upstream: http,
+    upstream: through,
     neural: new LlamaEngine({ load: () => Promise.reject(new Error('not here')) }),
     tools: { vectors: undefined, prompts: () => undefined },
     declared: new Map([['declared', { apiKey: new Secret(KEY) }]]),
@@ -335,4 +341,18 @@ describe('a channel that needs a token first', () => {
 
     expect([problem?.code, status]).toEqual(['connection_broken', undefined]);
   });
+});
+
+it('a channel whose requests may take long is tested for no longer than three quarters of a minute', async () => {
+  const times: number[] = [];
+  const { problem } = await probe(channel({ timeoutMs: 3_600_000 }), undefined, 0, {
+    send: ({ timeoutMs }) => {
+      times.push(timeoutMs);
+      return Promise.reject(new TransportError('timeout', 'no reply'));
+    },
+    fetchToken: () => Promise.reject(new Error('there is no token')),
+  });
+
+  expect(times.map((ms) => ms > 40_000 && ms <= 45_000)).toEqual([true]);
+  expect(problem?.message).toContain('within 45000 ms');
 });

@@ -46,6 +46,15 @@ const asked = job({ documents: textDocuments(['1', late, '5']), topN: 2 });
 const cut = [expect.stringContaining('were cut')];
 
 describe('a document longer than the model reads', () => {
+  it('is cut behind what it is indented by', async () => {
+    const seen: string[][] = [];
+    const documents = textDocuments(['1', `${' '.repeat(2_000)}${late}`]);
+
+    await longDocuments(greatest(seen))(reading({ cuts: true }), job({ documents }));
+
+    expect(seen[0]?.[1]).toMatch(/^sea sea/);
+  });
+
   it('is cut where the provider would refuse it, and the caller is told', async () => {
     const seen: string[][] = [];
 

@@ -60,6 +60,18 @@ describe('a channel whose circuit is open', () => {
     expect(heard).toEqual(['2 ranked', '1 failed']);
   });
 
+  it('has a time of its own, however little the caller has left', async () => {
+    const { calls, turn } = setUp([1, 2], [1]);
+    const scope = createScope(0, 500);
+    const answering = turn(job({ scope }));
+    calls.get(2)?.answer(ranked(offer(2)));
+    await answering;
+    scope.release();
+
+    expect(calls.get(1)?.job.scope.deadlineMs).toBe(2_000);
+    calls.get(1)?.answer(failed('timeout'));
+  });
+
   it('answers the caller if it is the first', async () => {
     const { calls, turn } = setUp([1, 2], [1]);
     const answering = turn(job());
