@@ -300,3 +300,11 @@ it('has an example of each request and reply, which its schema accepts', async (
   const html = await (await fetch(`${gateway.url}/docs/`)).text();
   expect(html.match(/<h4>Example<\/h4><pre><code>curl /g)).toHaveLength(apiOperations(api).length);
 });
+
+it('documents that an access token in the address is refused, also of what takes nothing there', async () => {
+  const self = apiOperations(api).find(({ operation }) => operation.operationId === 'getSelf');
+  const reply = await fetch(`${gateway.url}/api/user/self?access_token=at-x`);
+
+  expect(reply.status).toBe(400);
+  expect(self?.operation.responses).toHaveProperty('400');
+});
