@@ -23,6 +23,10 @@ it.each<[Attention, string]>([
     { kind: 'runs_out', of: 'key', id: 1, name: 'search', hours: 1.2 },
     'the key search will have nothing left in 2 hours at today’s rate',
   ],
+  [
+    { kind: 'channel_fails', name: 'eu', share: 0.0004 },
+    'eu fails: < 0.1% of its attempts in the last minutes',
+  ],
   [{ kind: 'keys_end', name: 'a', count: 1 }, '1 key expires within 3 days: a'],
   [{ kind: 'keys_end', name: 'a, b', count: 1_002 }, '1,002 keys expire within 3 days: a, b'],
   [{ kind: 'node', name: 'one', standing: 'behind' }, 'one has an older version in force'],

@@ -12,6 +12,7 @@ it.each([
   ['words of its own', 'model not found: rerank-9', 'model not found: rerank-9'],
   ['the query', `invalid query "${ASKED.query}"`, HIDDEN],
   ['the beginning of a document, with other white space', 'too long: Neil Armstrong la...', HIDDEN],
+  ['a key', `refused: sk-${'a1'.repeat(24)}`, 'refused: sk-a1a1…'],
   ['words that a short document has too', 'a short one is refused', 'a short one is refused'],
 ])('the log has a message with %s as it may', (_what, message, logged) => {
   expect(loggable({ kind: 'caller', status: 400, message }, ASKED)).toBe(logged);

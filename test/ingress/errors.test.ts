@@ -55,6 +55,18 @@ it.each(DIALECTS)('$id says of a spent budget what it says of a spent quota', ({
   expect(told('user_budget_exhausted')).toBe(quota);
 });
 
+it.each([
+  ['dashscope', 'ip_not_allowed', { code: 'AccessDenied' }],
+  ['dashscope', 'invalid_query', { code: 'InvalidParameter' }],
+  ['isaacus', 'ip_not_allowed', { status: 403, title: 'ip not allowed' }],
+] as const)('%s tells of %s in its own words', (id, code, words) => {
+  const dialect = DIALECTS.find((one) => one.id === id);
+  const { body, headers } = dialect?.error(new GatewayError(code, 'Why.'), 'id', {}) ?? {};
+
+  expect(JSON.parse(body ?? '')).toMatchObject(words);
+  expect(headers?.['Content-Type']).toBe(id === 'isaacus' ? 'application/problem+json' : undefined);
+});
+
 it('an overload is one that TEI’s clients know', () => {
   const tei = DIALECTS.find(({ id }) => id === 'tei');
   const { status, body } = tei?.error(new GatewayError('overloaded', 'Busy.'), 'id', {}) ?? {};
