@@ -69,7 +69,7 @@ async function reconcile(
       isByModel
         ? (channel.models[row.model ?? ''] ?? row.model ?? '')
         : timeOf((row.day ?? 0) * 1_000, timeZone).slice(0, 'yyyy-mm-dd'.length),
-      countsOf(row),
+      countsOf(row, channel.cost !== null),
     ]),
   );
   const inMonth = lines.filter(({ day }) => day === undefined || day.startsWith(prefix));
@@ -113,16 +113,12 @@ async function invoiceIn(file: string) {
   }
 }
 
-function countsOf({
-  requests,
-  failed,
-  tokens,
-  search_units: units,
-  quota,
-}: BreakdownRowWire): Counts {
+/** What a row says that an invoice says too: what the calls cost, if that is known of the channel, else what was charged. */
+function countsOf(row: BreakdownRowWire, hasCost: boolean): Counts {
+  const { requests, failed, tokens, search_units: units, quota, cost = 0 } = row;
   return {
     ...{ requests: requests - failed, tokens, search_units: units },
-    dollars: quota / UNITS_PER_DOLLAR,
+    dollars: (hasCost ? cost : quota) / UNITS_PER_DOLLAR,
   };
 }
 

@@ -540,7 +540,7 @@ describe('the command line', () => {
     it('are compared with an invoice, day by day or by the names of its models', async () => {
       await run(['channels', 'create', '--name', 'eu', ...HOSTED, '--api-key', 'env:KEY']);
       const tally = newTally();
-      count(tally, { requests: 3, failed: 1, searchUnits: 3, quota: 750_000 }, 5);
+      count(tally, { requests: 3, failed: 1, searchUnits: 3, quota: 750_000, cost: 500_000 }, 5);
       const additions = [1, 2].flatMap((date) =>
         [1, 7].map((channelId) => {
           const key = `[1,"rerank-v3.5",${channelId},"cohere",0]`;
@@ -575,6 +575,10 @@ describe('the command line', () => {
       const other = await against('model;search units\nanother;6\n', '--json');
       expect([other.code, other.out]).toEqual([0, expect.stringContaining('"another"')]);
       expect((await against('date,amount\n1.10.2026,1\n')).error).toContain('Line 2');
+      // What the calls cost is known now.
+      await run(['channels', 'update', 'eu', '--cost', '0.25usd', '--cost-per', 'request']);
+      const costs = 'date,amount\n2026-10-01,1.00\n2026-10-02,1.00\n';
+      expect((await against(costs, '--tolerance', '0')).code).toBe(0);
       expect((await run(['spend', 'reconcile', invoice, '--channel', 'eu'])).code).toBe(2);
     });
 
