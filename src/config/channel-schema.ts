@@ -26,7 +26,7 @@ const OWN_MEMBERS = {
   enabled: Joi.boolean().default(true),
   base_url: text().custom(checkBaseUrl),
   api_key: Joi.string().trim(),
-  api_keys: Joi.array().items(Joi.string().trim()).min(1).max(MAX_API_KEYS),
+  api_keys: Joi.array().items(Joi.string().trim()).unique().min(1).max(MAX_API_KEYS),
   credentials: Joi.object().pattern(Joi.string(), Joi.string().trim()).default({}),
   models: Joi.alternatives()
     .conditional(Joi.array(), {

@@ -712,6 +712,11 @@ describe('mistakes that people make', () => {
       ':4: channels[0].api_keys: must be a list, such as [a, b]',
     ],
     [
+      'a key twice',
+      channel('    models: [m]\n').replace('api_key: key', 'api_keys: [one, two, " one"]'),
+      ':4: channels[0].api_keys[2]: is in the list already',
+    ],
+    [
       'a member of another group',
       'gateway:\n  breaker_failures: 3\n',
       ':2: gateway.breaker_failures: belongs below "traffic:", indented by two spaces',
