@@ -198,7 +198,7 @@ describe('the dialect of a key', () => {
           gateway,
           path,
           { authorization: `Bearer ${key}` },
-          { model: 'moon', query: QUERY, documents: DOCUMENTS },
+          { model: 'moon', query: QUERY, documents: DOCUMENTS.map((text) => ({ text })) },
         );
       expect((await ask('/v1/rerank')).status).toBe(422);
       await gateway.store.updateToken(id, { policy: { dialect: 'auto' } }, Date.now());
