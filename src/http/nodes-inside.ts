@@ -164,21 +164,18 @@ const PAUSED = 21;
 function breakOff({ parser }: WorkingSocket): () => void {
   const begin = parser?.onIncoming;
   if (!parser || !begin) return () => undefined;
-  const goOn = (): void => {
+  const begun: typeof begin = (...head) => begin(...head) || PAUSED;
+  parser.onIncoming = begun;
+  return () => {
+    // It may be another connection's by now.
     if (parser.onIncoming === begun) parser.onIncoming = begin;
   };
-  const begun: typeof begin = (...head) => {
-    goOn();
-    return begin(...head) || PAUSED;
-  };
-  parser.onIncoming = begun;
-  return goOn;
 }
 
-/** What has come of connections that are held, and is not parsed yet. */
+/** What held connections have brought that is not parsed yet. */
 const left = new WeakMap<Socket, Buffer>();
 
-/** Keeps what has come behind the place where a parser was broken off, if an error says so: it is parsed after the hold. */
+/** Keeps what a parser that was broken off has left, if an error says so, until the connection is read again. */
 export function putBack(error: Error, socket: WorkingSocket): boolean {
   const rest = unparsed(error, 'HPE_PAUSED');
   if (rest === undefined || !isHeld(socket)) return false;
@@ -210,7 +207,7 @@ export function refuseToWait(server: NetServer): void {
   handleOf(server)?.listen?.(0);
 }
 
-/** Stops reading a connection of HTTP/1 at the system, so that nothing that Node does meanwhile begins that again. */
+/** Stops reading a connection of HTTP/1. Node cannot start reading again meanwhile; what it asks for is done afterwards. */
 export function holdStream(socket: WorkingSocket): () => void {
   const handle = handleOf(socket);
   if (handle === undefined) return () => undefined;
@@ -221,7 +218,7 @@ export function holdStream(socket: WorkingSocket): () => void {
     left.delete(socket);
     // The parser of a connection that has closed may be another's by now.
     if (rest !== undefined && socket.parser) socket.emit('data', rest);
-    if (handle.reading === true && !isHeld(socket) && !socket.destroyed) handle.readStart?.();
+    if (handle.reading === true && !socket.destroyed) handle.readStart?.();
   };
   handle.readStop?.();
   handle.readStart = () => {

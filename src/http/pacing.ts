@@ -124,7 +124,7 @@ export class Pacing {
       return;
     }
     this.#turns.delete(socket);
-    // What is read again may begin in this turn, too.
+    // What is read now begins in the same turn, and counts with these.
     if (requests.length > 0) this.#turnOf(socket).requests = requests.length;
     turn.release?.();
   };

@@ -178,6 +178,36 @@ describe('a connection that brings much at once', () => {
     expect(replies(text())).toBe(4_000);
   });
 
+  it('is answered in full though its caller reads late', async () => {
+    const large = Buffer.alloc(1_000_000, ' ');
+    let begun = 0;
+    const app = express().use((_req, res) => {
+      begun += 1;
+      setImmediate(() => res.end(large));
+    });
+    const patience = { headersTimeoutMs: 60_000, bodyTimeoutMs: 0, keepAliveTimeoutMs: 60_000 };
+    const server = createHttpServer(app, { http2: false, ...patience });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    sockets.push(socket);
+    const heads: string[] = [];
+
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(300));
+    await until('some have begun', () => begun >= 16);
+    await turns(1_000);
+    const early = begun;
+    socket.on('data', (chunk: Buffer) => {
+      heads.push(...(chunk.toString('latin1').match(/HTTP\/1\.1 \d+/g) ?? []));
+    });
+    await until('all are answered', () => begun === 300 && heads.length >= 290);
+    socket.destroy();
+    server.close();
+
+    // Replies that nobody takes keep the rest from being read.
+    expect(early).toBeLessThan(100);
+    expect(new Set(heads)).toEqual(new Set(['HTTP/1.1 200']));
+  });
+
   it('has sixteen requests begun in a turn, though each is answered at once', async () => {
     let turns = 0;
     const begun: number[] = [];
