@@ -18,8 +18,9 @@ import { openStore, UnfinishedImportError } from './assembly/open-store.js';
 import type { NodeReload } from './store/nodes.js';
 import { StoreUnavailableError } from './store/store.js';
 import { Reload } from './process/reload.js';
+import { outliveReaders } from './process/outputs.js';
 import { onReloadSignal, onStopSignal, reloadPid } from './process/signals.js';
-import { createLogger, prettyDestination, type Logger } from './telemetry/log.js';
+import { createLogger, logWritten, prettyDestination, type Logger } from './telemetry/log.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './process/uncaught.js';
 import {
   leavePrimary,
@@ -49,6 +50,8 @@ const USAGE_EXIT_CODE = 2;
 /** What this start has made and shown: it is in the store, even if the start fails later. */
 let made: FirstStart | undefined;
 
+let log: Logger | undefined;
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -73,7 +76,7 @@ async function main(): Promise<number> {
     process.stdout.write(printConfig(config));
     return 0;
   }
-  const logger = await openLog(config);
+  const logger = (log = await openLog(config));
   const load = (given = read()): Config => loadConfig(given);
   if (cluster.isWorker) return serve(config, logger, load, last);
   for (const warning of warnings) logger.warn(`settings: ${warning}`);
@@ -115,7 +118,7 @@ async function superviseWorkers(
       logger.info({ port, host, pid: process.pid }, 'listening');
     },
   });
-  logger.flush();
+  await logWritten(logger);
   return exitCode;
 }
 
@@ -151,8 +154,8 @@ async function serve(
     // Nothing needs to be ended yet, and the store may keep us waiting.
     if (isOpening) {
       logger.info({ why }, 'stopped');
-      logger.flush();
-      process.exit(exitCode);
+      void logWritten(logger).then(() => process.exit(exitCode));
+      return;
     }
     isLeaving = true;
     // A worker ends when the primary hands over no more connections: until then it serves what comes.
@@ -165,8 +168,7 @@ async function serve(
   onUncaught(logger, () => {
     stop('not caught', SOFTWARE_EXIT_CODE);
     setTimeout(() => {
-      logger.flush();
-      process.exit(SOFTWARE_EXIT_CODE);
+      void logWritten(logger).then(() => process.exit(SOFTWARE_EXIT_CODE));
     }, drainMs + LAST_WORDS_MS).unref();
   });
   const store = await openStore(config.store, {
@@ -220,12 +222,13 @@ async function serve(
   logger.info('stopped');
   // The channel to the primary would keep a worker alive.
   cluster.worker?.disconnect();
-  logger.flush();
+  await logWritten(logger);
   // An exporter that waits for its receiver, or tries again, must not either.
   setTimeout(() => process.exit(), 100).unref();
   return exitCode;
 }
 
+outliveReaders();
 try {
   process.exitCode = await main();
 } catch (error) {
@@ -263,6 +266,7 @@ try {
       'Keep the password and the key above: they are in the store, and no later start shows them.\n',
     );
   }
+  if (log !== undefined) await logWritten(log);
   // Whatever was opened before the failure must not keep the process alive.
   process.exit();
 }

@@ -33,9 +33,21 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       serializers: { err: loggableError },
       redact: { paths: REDACTED, censor: '[secret]' },
     },
-    // What is written during a write goes with the next one; pino's exit handlers flush the rest.
-    destination ?? pino.destination({ dest: 1, sync: false }),
+    // What is written during a write goes with the next one. Without a least length, `flush` waits for nothing.
+    destination ?? pino.destination({ dest: 1, sync: false, minLength: 1 }),
   );
+}
+
+/**
+ * Resolves when all lines are written, or when nobody reads them any more. Awaited before the process exits: pino's own
+ * exit handler tries for ever to write what is left to a pipe without a reader.
+ */
+export function logWritten(logger: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    logger.flush(() => {
+      resolve();
+    });
+  });
 }
 
 /** An error as pino writes it, with texts cut, and without objects: bytes that a server sent, a command with its arguments. */

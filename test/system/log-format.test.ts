@@ -58,4 +58,29 @@ describe('the log of a start', () => {
     // The colour of its level begins with an escape.
     expect(await listening(onTerminal(PROGRAM), 'auto')).toContain('\u001b[32mINFO');
   }, 60_000);
+
+  it('keeps serving when nobody reads what it says, and ends when asked to', async () => {
+    const settings = { DATA_DIR: folder, HOST: '127.0.0.1', PORT: '0', LOG_FORMAT: 'json' };
+    const env = { ENV_FILE: '', PATH: process.env.PATH, ...settings };
+    const [program = '', ...args] = PROGRAM;
+    const started = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    child = started;
+    started.stderr.destroy();
+    const port = await new Promise<number>((resolve, reject) => {
+      let said = '';
+      started.stdout.on('data', (chunk) => {
+        said += String(chunk);
+        const found = /"port":(\d+).*"listening"/.exec(said)?.[1];
+        if (found !== undefined) resolve(Number(found));
+      });
+      started.once('exit', (code) => reject(new Error(`it ended with ${String(code)}: ${said}`)));
+    });
+    started.stdout.destroy();
+
+    const reply = await fetch(`http://127.0.0.1:${port}/healthz`);
+    started.kill('SIGTERM');
+    const [code] = (await once(started, 'exit')) as [number | null];
+
+    expect([reply.status, code]).toEqual([200, 0]);
+  }, 60_000);
 });
