@@ -8,7 +8,6 @@ import {
   optionalTextSetting,
   REQUIRED_API_KEY,
   requiredCredential,
-  type Provider,
   type SettingSpec,
   textSetting,
   type UpstreamCall,
@@ -101,7 +100,7 @@ const compatible = {
 } as const;
 
 /** Any server with OpenAI's chat route, asked for an order. */
-const chatListwise = defineListwise(openAi('max_tokens'), {
+export const chatListwise = defineListwise(openAi('max_tokens'), {
   ...compatible,
   id: 'chat-listwise',
   title: 'Any OpenAI-compatible chat model, listwise',
@@ -113,7 +112,7 @@ const chatListwise = defineListwise(openAi('max_tokens'), {
 });
 
 /** Any server with OpenAI's chat route that reports how likely tokens are. */
-const chatPointwise = definePointwise(openAi('max_tokens'), {
+export const chatPointwise = definePointwise(openAi('max_tokens'), {
   ...compatible,
   id: 'chat-pointwise',
   title: 'Any OpenAI-compatible chat model, pointwise',
@@ -130,7 +129,7 @@ const openAiHost = {
   credentials: REQUIRED_API_KEY,
 } as const;
 
-const openaiListwise = defineListwise(openAi('max_completion_tokens'), {
+export const openaiListwise = defineListwise(openAi('max_completion_tokens'), {
   ...openAiHost,
   id: 'openai-listwise',
   title: 'OpenAI, listwise',
@@ -141,7 +140,7 @@ const openaiListwise = defineListwise(openAi('max_completion_tokens'), {
   ],
 });
 
-const openaiPointwise = definePointwise(openAi('max_completion_tokens'), {
+export const openaiPointwise = definePointwise(openAi('max_completion_tokens'), {
   ...openAiHost,
   id: 'openai-pointwise',
   title: 'OpenAI, pointwise',
@@ -195,7 +194,7 @@ function contentOf(parts: Json, toolInput: (part: Json) => Json): unknown {
   return parts.map((part) => part.maybe('text').optionalString() ?? '').join('');
 }
 
-const anthropicListwise = defineListwise(anthropic, {
+export const anthropicListwise = defineListwise(anthropic, {
   id: 'anthropic-listwise',
   title: 'Anthropic, listwise',
   baseUrl: 'https://api.anthropic.com',
@@ -261,7 +260,7 @@ const geminiHost = {
   }),
 } as const;
 
-const geminiListwise = defineListwise(gemini, {
+export const geminiListwise = defineListwise(gemini, {
   ...geminiHost,
   id: 'gemini-listwise',
   title: 'Google Gemini, listwise',
@@ -270,7 +269,7 @@ const geminiListwise = defineListwise(gemini, {
   notes: ['Thoughts count as tokens of the answer: models that think need more max_tokens.'],
 });
 
-const geminiPointwise = definePointwise(gemini, {
+export const geminiPointwise = definePointwise(gemini, {
   ...geminiHost,
   id: 'gemini-pointwise',
   title: 'Google Gemini, pointwise',
@@ -321,7 +320,7 @@ const keepAlive: SettingSpec = {
   describe: 'how long the model stays loaded, such as 30m',
 };
 
-const ollamaListwise = defineListwise(ollama, {
+export const ollamaListwise = defineListwise(ollama, {
   ...ollamaServer,
   id: 'ollama-listwise',
   title: 'Ollama, listwise',
@@ -339,7 +338,7 @@ const ollamaListwise = defineListwise(ollama, {
   notes: ['The base URL is http://127.0.0.1:11434 where it runs beside the gateway.'],
 });
 
-const ollamaPointwise = definePointwise(ollama, {
+export const ollamaPointwise = definePointwise(ollama, {
   ...ollamaServer,
   id: 'ollama-pointwise',
   title: 'Ollama, pointwise',
@@ -382,7 +381,7 @@ const converse: ChatApi = {
   }),
 };
 
-const bedrockListwise = defineListwise(converse, {
+export const bedrockListwise = defineListwise(converse, {
   ...bedrockAccess,
   id: 'bedrock-listwise',
   title: 'Amazon Bedrock Converse, listwise',
@@ -392,17 +391,3 @@ const bedrockListwise = defineListwise(converse, {
   exampleModels: ['amazon.nova-lite-v1:0', 'anthropic.claude-haiku-4-5-20251001-v1:0'],
   notes: ["structured makes the model call a tool, which Anthropic's and Amazon's can be made to."],
 });
-
-/** Chat models as rankers. */
-export const CHAT_PROVIDERS: readonly Provider[] = [
-  anthropicListwise,
-  bedrockListwise,
-  chatListwise,
-  chatPointwise,
-  geminiListwise,
-  geminiPointwise,
-  ollamaListwise,
-  ollamaPointwise,
-  openaiListwise,
-  openaiPointwise,
-];

@@ -1,13 +1,5 @@
-import type { Provider } from '../provider.js';
-import {
-  bedrockEmbeddings,
-  cohereEmbeddings,
-  geminiEmbeddings,
-  huggingfaceEmbeddings,
-  jinaEmbeddings,
-  voyageEmbeddings,
-} from './hosted.js';
-import {
+export * from './hosted.js';
+export {
   azureOpenaiEmbeddings,
   deepinfraEmbeddings,
   embeddings,
@@ -17,26 +9,4 @@ import {
   siliconflowEmbeddings,
   togetherEmbeddings,
 } from './openai.js';
-import { jinaMaxsim, ollamaEmbeddings, teiEmbeddings, vllmMaxsim } from './servers.js';
-
-/** Embedding models as rankers. */
-export const EMBEDDING_PROVIDERS: readonly Provider[] = [
-  azureOpenaiEmbeddings,
-  bedrockEmbeddings,
-  cohereEmbeddings,
-  deepinfraEmbeddings,
-  embeddings,
-  geminiEmbeddings,
-  huggingfaceEmbeddings,
-  jinaEmbeddings,
-  jinaMaxsim,
-  mistralEmbeddings,
-  nebiusEmbeddings,
-  ollamaEmbeddings,
-  openaiEmbeddings,
-  siliconflowEmbeddings,
-  teiEmbeddings,
-  togetherEmbeddings,
-  vllmMaxsim,
-  voyageEmbeddings,
-];
+export * from './servers.js';
