@@ -34,7 +34,8 @@ export function estimateOf(
 ): number {
   const price = priceOf(prices, model);
   const offers = channels.current.plans.get(model)?.offers ?? [];
-  const tokens = price.per === 'million_tokens' ? rankerTokens(offers, request) : 0;
+  const reading = price.per === 'million_tokens' ? offers : [];
+  const tokens = Math.max(0, ...reading.map(({ route }) => rankerTokens(route, request)));
   return estimateCost(price, request.query, request.documents, tokens);
 }
 

@@ -63,21 +63,13 @@ export function offerOf(route: Route, model: string, { split } = { split: false 
   };
 }
 
-/** The most tokens that ranking a list may take, if any of the channels reads more than the query and the documents. */
+/** The tokens that ranking a list with a channel may take, if it reads more than the query and the documents; otherwise 0. */
 export function rankerTokens(
-  offers: readonly Offer[],
+  { provider, endpoint: { settings } }: Pick<Route, 'provider' | 'endpoint'>,
   { query, documents, options }: Pick<Job, 'query' | 'documents' | 'options'>,
 ): number {
-  let most = 0;
-  for (const { route } of offers) {
-    const { provider, endpoint } = route;
-    if (provider.transport === 'process' || provider.rounds === undefined) continue;
-    most = Math.max(
-      most,
-      provider.estimate({ query, documents, options, settings: endpoint.settings }),
-    );
-  }
-  return most;
+  if (provider.transport === 'process' || provider.rounds === undefined) return 0;
+  return provider.estimate({ query, documents, options, settings });
 }
 
 /** How much the model reads, as far as known, and what happens to longer documents. */

@@ -8,6 +8,7 @@ import type { Observe } from '../events.js';
 import type { Limit } from './declared-limits.js';
 import { WITHDRAWN, type AttemptOutcome, type Job } from '../rank.js';
 import type { Route, RouteKey } from './route.js';
+import { rankerTokens } from '../offer.js';
 import { beforeEnd } from '../scope.js';
 
 export interface ChannelLimitsDeps {
@@ -34,10 +35,9 @@ type EndTaking = (outcome: AttemptOutcome | 'abandoned') => void;
 export type TakenWithKey =
   { readonly kind: 'taken'; readonly end: EndTaking } | ({ readonly kind: 'used_up' } & KeyUsedUp);
 
-/** A channel with its limits. */
 type Limited = Pick<Route, 'channel' | 'limits'>;
-
-type Asked = Pick<Job, 'model' | 'query' | 'documents'>;
+type Called = Pick<Route, 'channel' | 'provider' | 'endpoint'>;
+type Asked = Pick<Job, 'model' | 'query' | 'documents' | 'options'>;
 
 /** How long a key without room is paused, although its limit is not used up. */
 const CONTENDED_MS = 50;
@@ -96,20 +96,20 @@ export class ChannelLimits {
    * Takes what a call may need of each limit of its channel; `undefined` if one is used up. The function returned takes how
    * the call ended, and gives back what it did not need.
    */
-  async take({ channel, limits }: Limited, job: Job): Promise<EndTaking | undefined> {
-    const taken = await this.#takeAll(limits, channel, job);
+  async take(route: Limited & Called, job: Job): Promise<EndTaking | undefined> {
+    const taken = await this.#takeAll(route.limits, route, job);
     return typeof taken === 'function' ? taken : undefined;
   }
 
   /** The same for the limits that one of its keys has for itself. */
   async takeWithKey(
-    channel: Channel,
+    route: Called,
     { limits }: Pick<RouteKey, 'limits'>,
     job: Job,
   ): Promise<TakenWithKey> {
-    const taken = await this.#takeAll(limits, channel, job);
+    const taken = await this.#takeAll(limits, route, job);
     if (typeof taken === 'function') return { kind: 'taken', end: taken };
-    const { lease } = this.#heldOf(taken, channel);
+    const { lease } = this.#heldOf(taken, route.channel);
     const nowMs = this.#deps.steady();
     // Where others were quicker each time, there may be room again at once.
     const untilMs = Math.max(lease.outUntilMs(nowMs), nowMs + CONTENDED_MS);
@@ -119,7 +119,7 @@ export class ChannelLimits {
   /** Takes what a call may need of each limit, or of none: then the one that is used up comes back. */
   async #takeAll<L extends Limit>(
     limits: readonly L[],
-    channel: Channel,
+    route: Called,
     job: Job,
   ): Promise<EndTaking | L> {
     const ends: EndTaking[] = [];
@@ -127,10 +127,10 @@ export class ChannelLimits {
       for (const each of ends) each(outcome);
     };
     for (const limit of limits) {
-      const { lease } = this.#heldOf(limit, channel);
+      const { lease } = this.#heldOf(limit, route.channel);
       // An amount above the whole limit waits until all of it is free.
-      const need = Math.min(this.#needOf(limit, job), limit.most);
-      if (!(await this.#took(limit, channel, need, job))) {
+      const need = Math.min(this.#needOf(limit, route, job), limit.most);
+      if (!(await this.#took(limit, route.channel, need, job))) {
         end(WITHDRAWN);
         return limit;
       }
@@ -257,15 +257,14 @@ export class ChannelLimits {
     return held;
   }
 
-  #needOf({ counts }: Limit, { model, query, documents }: Asked): number {
-    switch (counts) {
-      case 'calls':
-        return 1;
-      case 'tokens':
-        return estimateTokens(query, documents);
-      case 'cost':
-        return estimateCost(priceOf(this.#deps.prices, model), query, documents);
-    }
+  #needOf({ counts }: Limit, route: Called, job: Asked): number {
+    if (counts === 'calls') return 1;
+    const { model, query, documents } = job;
+    const price = priceOf(this.#deps.prices, model);
+    const isByTokens = counts === 'tokens' || price.per === 'million_tokens';
+    const tokens = isByTokens ? rankerTokens(route, job) : 0;
+    if (counts === 'tokens') return Math.max(tokens, estimateTokens(query, documents));
+    return estimateCost(price, query, documents, tokens);
   }
 
   #usedBy(

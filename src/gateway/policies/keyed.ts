@@ -98,7 +98,7 @@ async function useKey(
 /** Takes a place and what the key's limits have room for, or nothing. */
 async function takeAll(
   { limits, places, now }: KeyedDeps,
-  { channel }: Route,
+  route: Route,
   key: RouteKey,
   job: Job,
 ): Promise<Taken> {
@@ -111,7 +111,7 @@ async function takeAll(
   };
   let taken: TakenWithKey | undefined;
   try {
-    taken = await limits.takeWithKey(channel, key, job);
+    taken = await limits.takeWithKey(route, key, job);
   } finally {
     if (taken?.kind !== 'taken') leave();
   }

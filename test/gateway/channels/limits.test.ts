@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Channel } from '../../../src/core/channel.js';
-import { DEFAULT_PRICE } from '../../../src/core/quota.js';
+import { DEFAULT_PRICE, type Price } from '../../../src/core/quota.js';
 import { NO_SHARES, takeShare, type ShareAsk, type ShareState } from '../../../src/core/share.js';
 import { ChannelLimits } from '../../../src/gateway/channels/limits.js';
 import type { GatewayEvent } from '../../../src/gateway/events.js';
@@ -18,7 +18,11 @@ const T0 = 1_800_000_000_000;
 const PRICE = 10;
 
 /** Nodes that share one store, and a clock that the test turns. */
-function fleet(count = 1, answers?: ShareStore['takeShare']) {
+function fleet(
+  count = 1,
+  answers?: ShareStore['takeShare'],
+  price: Price = { per: 'request', units: PRICE },
+) {
   const state = { nowMs: T0, asks: 0, away: false, returned: Promise.resolve() };
   const taken = new Map<string, ShareState>();
   const store: ShareStore = {
@@ -38,7 +42,7 @@ function fleet(count = 1, answers?: ShareStore['takeShare']) {
   };
   const events: GatewayEvent[] = [];
   const prices = {
-    models: { [MODEL]: { per: 'request', units: PRICE }, free: { per: 'request', units: 0 } },
+    models: { [MODEL]: price, free: { per: 'request', units: 0 } },
     fallback: DEFAULT_PRICE,
   } as const;
   const nodes = Array.from(
@@ -133,6 +137,22 @@ describe('a limit that nodes share', () => {
       expect(await passed(nodes, limited, 1, used(25))).toBe(1);
     expect(await passed(nodes, limited, 1)).toBe(0);
   });
+
+  it.each([
+    ['tokens', { tokensPerMinute: 10_000 }],
+    ['cost', { budget: 10_000 }],
+  ] as const)(
+    'takes what a chat model reads besides the documents in advance: %s',
+    async (_what, limits) => {
+      const { nodes } = fleet(1, undefined, { per: 'million_tokens', units: 1_000_000 });
+      const chat = { provider: 'openai-listwise', credentials: { apiKey: new Secret('k') } };
+      const [small, large] = [channel(limits), channel({ ...limits, ...chat })];
+
+      // The prompt and the answer come to some hundred tokens, the list to two.
+      expect(await passed(nodes, small, 200, 'abandoned')).toBe(200);
+      expect(await passed(nodes, large, 200, 'abandoned')).toBeLessThan(100);
+    },
+  );
 
   it('lets a call through alone that is larger than all of it', async () => {
     const { nodes } = fleet(2);
@@ -347,7 +367,7 @@ describe('a budget of a channel', () => {
     if (one === undefined || other === undefined) throw new Error('there are two');
     const passedWith = async (key: RouteKey, calls: number): Promise<number> => {
       const asked = nodes.flatMap((node) =>
-        Array.from({ length: calls }, () => node.takeWithKey(route.channel, key, job())),
+        Array.from({ length: calls }, () => node.takeWithKey(route, key, job())),
       );
       return (await Promise.all(asked)).filter(({ kind }) => kind === 'taken').length;
     };
@@ -358,7 +378,7 @@ describe('a budget of a channel', () => {
     expect(await passedWith(one, 5)).toBe(2);
     expect(await passedWith(other, 5)).toBe(6);
 
-    expect(await nodes[0]?.takeWithKey(route.channel, one, job())).toEqual({
+    expect(await nodes[0]?.takeWithKey(route, one, job())).toEqual({
       ...{ kind: 'used_up', limit: 'key_requests_per_minute', untilMs: 60_000 },
     });
     expect([...taken.keys()].join()).not.toMatch(/aaaa|bbbb/);
@@ -372,7 +392,7 @@ describe('a budget of a channel', () => {
     const { route } = offer(1, { keyRequestsPerMinute: 6_000, provider: 'cohere', credentials });
     const [key] = route.keys ?? [];
     if (key === undefined) throw new Error('there are two');
-    const take = () => nodes[0]?.takeWithKey(route.channel, key, job());
+    const take = () => nodes[0]?.takeWithKey(route, key, job());
     await take();
     const { asks } = state;
 
