@@ -16,7 +16,8 @@ import {
   reciprocalRank,
   trecOrder,
 } from '../src/core/evaluation.js';
-import { actualCost, priceOf, UNITS_PER_DOLLAR } from '../src/core/quota.js';
+import { UNITS_PER_DOLLAR } from '../src/core/figures.js';
+import { actualCost, priceOf } from '../src/core/quota.js';
 import { completeUsage } from '../src/core/rerank.js';
 import type { Channel } from '../src/core/channel.js';
 import { CHANNEL_DEFAULTS } from '../src/core/channel-members.js';

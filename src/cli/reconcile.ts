@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { INVOICE_COUNTS, InvoiceError, readInvoice, type InvoiceCount } from '../core/invoice.js';
-import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { UNITS_PER_DOLLAR } from '../core/figures.js';
 import { systemCode } from '../core/errors.js';
 import { timeOf } from '../core/time-zone.js';
 import type { BreakdownRowWire } from '../shapes/stats.js';

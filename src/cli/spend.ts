@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Client, InputOf, ReplyOf } from '../client/client.js';
 import { forecast, forecastSpan } from '../core/forecast.js';
-import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { UNITS_PER_DOLLAR } from '../core/figures.js';
 import { present } from '../core/records.js';
 import { dayOf, isTimeZone, startOfDay, timeOf, type CalendarDay } from '../core/time-zone.js';
 import { BREAKDOWN_GROUPS, type BreakdownGroup } from '../management/usage-breakdown.js';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { UNITS_PER_DOLLAR } from '../core/figures.js';
 import { own } from '../core/records.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import type { Slice } from '../store/store.js';

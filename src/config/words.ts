@@ -2,7 +2,7 @@ import type Joi from 'joi';
 import { unknownName } from '../core/closest.js';
 import type { SettingPath } from './files.js';
 import { gluedMistake } from './layout.js';
-import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { UNITS_PER_DOLLAR } from '../core/figures.js';
 import { isRecord } from '../core/records.js';
 
 /** The mistake that the schema found in one setting, as the end of a sentence that says what would be right. */

@@ -1,3 +1,6 @@
+/** Quota units per US dollar. */
+export const UNITS_PER_DOLLAR = 500_000;
+
 /** `0.1%`, `38%`: no decimals if there are two digits before the point. */
 export function percent(share: number): string {
   const value = share * 100;

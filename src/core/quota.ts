@@ -1,9 +1,7 @@
+import { UNITS_PER_DOLLAR } from './figures.js';
 import { own } from './records.js';
 import { estimateTokens, searchUnits, type Usage } from './rerank.js';
 import type { Documents } from '../bytes/index.js';
-
-/** Quota units per US dollar. */
-export const UNITS_PER_DOLLAR = 500_000;
 
 /** The largest balance or amount; sums of two stay exact in a double, which Redis scripts and JavaScript share. */
 export const MAX_QUOTA = 4_000_000_000_000_000;

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { UNITS_PER_DOLLAR } from '../core/figures.js';
 import { liveBuilds } from '../management/nodes.js';
 import { COUNT } from '../shapes/counts.js';
 import { USER, userWire } from '../shapes/user.js';

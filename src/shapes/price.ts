@@ -1,5 +1,6 @@
 import Joi from 'joi';
-import { UNITS_PER_DOLLAR, type Price, type PriceList } from '../core/quota.js';
+import { UNITS_PER_DOLLAR } from '../core/figures.js';
+import type { Price, PriceList } from '../core/quota.js';
 import { mapValues } from '../core/records.js';
 import type { PriceChange } from '../management/price-changes.js';
 import { SECONDS } from './log.js';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { UNITS_PER_DOLLAR } from '../core/figures.js';
 import { type Sums } from '../core/tally.js';
 import type { BreakdownRow, UsageBreakdown } from '../management/usage-breakdown.js';
 import type { Summary, UsageSeries } from '../management/usage-series.js';

@@ -190,34 +190,34 @@ describe('a channel that is typed', () => {
       members: { priority: '10', cost: '0.5', scores: 'raw', retry_unsafe: 'true' },
     };
 
-    expect(createBody(draft, provider, 500_000)).toEqual({
+    expect(createBody(draft, provider)).toEqual({
       ...{ name: 'azure', provider: 'azure', priority: 10, tag: 'eu' },
       ...{ cost: 250_000, retry_unsafe: true },
       models: { a: 'a', b: 'upstream-b', c: 'c' },
       credentials: { api_key: 'secret' },
       settings: { batch: 8, strict: false },
     });
-    const command = createCommand(draft, 500_000);
+    const command = createCommand(draft);
     expect(command).toContain('--models a,b=upstream-b,c --credential api_key=env:API_KEY');
     expect(command).toContain('--cost 250000');
     expect(command).not.toContain('secret');
   });
 
   it('sends of a change what was changed alone', () => {
-    const same = draftOf(channel, 500_000);
+    const same = draftOf(channel);
 
     expect(same.members.budget).toBe('2');
-    expect(updateBody(channel, same, provider, 500_000)).toEqual({ id: 7 });
+    expect(updateBody(channel, same, provider)).toEqual({ id: 7 });
     const edit = {
       ...{ ...same, tag: '' },
       members: { ...same.members, timeout_ms: '500', weight: '', health_check_s: '', budget: '3' },
       settings: { batch: '9' },
     };
-    expect(updateBody(channel, edit, provider, 500_000)).toEqual({
+    expect(updateBody(channel, edit, provider)).toEqual({
       ...{ id: 7, tag: null, timeout_ms: 500, health_check_s: null, budget: 1_500_000 },
       settings: { batch: 9, api_version: null },
     });
-    expect(updateBody(channel, { ...same, models: 'a' }, provider, 500_000)).toEqual({
+    expect(updateBody(channel, { ...same, models: 'a' }, provider)).toEqual({
       ...{ id: 7, models: { a: 'a' } },
     });
   });
@@ -248,7 +248,7 @@ describe('a key that is typed', () => {
       members: { rate_limit: '60', reply_cache: 'false', budget: '1.5', budget_period: 'week' },
     };
 
-    expect(createKeyBody(draft, 500_000)).toEqual({
+    expect(createKeyBody(draft)).toEqual({
       ...{ name: 'lab', remain_quota: 1_000_000, unlimited_quota: false },
       ...{ model_limits_enabled: true, model_limits: ['x', 'y', 'z'], default_model: 'x' },
       ...{ aliases: { fast: 'x', best: 'y' }, allow_ips: ['10.0.0.0/8'] },
@@ -260,17 +260,15 @@ describe('a key that is typed', () => {
         budget_period: 'week',
       },
     });
-    expect(createKeyCommand(draft, 500_000)).toBe(
+    expect(createKeyCommand(draft, '')).toBe(
       'npm run cli -- keys create --name lab --quota 2usd --models x,y,z --ips 10.0.0.0/8 --default-model x ' +
         '--aliases fast=x,best=y --expires 2027-01-31T23:59:59Z --rate-limit 60 --reply-cache false ' +
         '--budget 750000 --budget-period week',
     );
-    expect(
-      createKeyCommand({ ...EMPTY_KEY, name: "Ann's app", quota: '1e3' }, 500_000, 'ann lee'),
-    ).toBe(
+    expect(createKeyCommand({ ...EMPTY_KEY, name: "Ann's app", quota: '1e3' }, 'ann lee')).toBe(
       String.raw`npm run cli -- keys create --name 'Ann'\''s app' --user 'ann lee' --quota 1000usd`,
     );
-    expect(createKeyBody({ ...EMPTY_KEY, name: 'a' }, 500_000)).toEqual({
+    expect(createKeyBody({ ...EMPTY_KEY, name: 'a' })).toEqual({
       ...{ name: 'a', unlimited_quota: true },
     });
   });
@@ -284,15 +282,15 @@ describe('a key that is typed', () => {
   });
 
   it('sends of a change what was changed alone', () => {
-    const same = keyDraftOf(key, 500_000);
+    const same = keyDraftOf(key);
 
     expect(same).toMatchObject({ quota: '0.5', models: 'a b, c', ends: '1970-01-01' });
-    expect(updateKeyBody(key, same, 500_000)).toEqual({ id: 7 });
+    expect(updateKeyBody(key, same)).toEqual({ id: 7 });
     const edit = {
       ...{ ...same, quota: '', models: '', ends: '', aliases: '', fallbacks: 'b' },
       members: { ...same.members, dialect: 'auto', may_explain: 'true' },
     };
-    expect(updateKeyBody(key, edit, 500_000)).toEqual({
+    expect(updateKeyBody(key, edit)).toEqual({
       ...{ id: 7, unlimited_quota: true, model_limits_enabled: false, model_limits: [] },
       ...{ expired_time: -1, aliases: {}, fallbacks: ['b'], dialect: 'auto', may_explain: true },
     });
@@ -323,9 +321,14 @@ describe('the order in which channels are tried', () => {
 
 describe('what is shown', () => {
   it('has four significant digits of money, and says how long things took', () => {
-    expect(
-      [1, 1_000, 250_000, 150_550_000, 0, -1_000].map((units) => dollars(units, 500_000)),
-    ).toEqual(['$0.000002', '$0.002', '$0.50', '$301.10', '$0', '−$0.002']);
+    expect([1, 1_000, 250_000, 150_550_000, 0, -1_000].map(dollars)).toEqual([
+      '$0.000002',
+      '$0.002',
+      '$0.50',
+      '$301.10',
+      '$0',
+      '−$0.002',
+    ]);
     expect([0.4, 3, 212, 8_012, 180_000].map(duration)).toEqual([
       '0.4 ms',
       '3 ms',

@@ -1,5 +1,5 @@
 import { present } from '../../core/records.js';
-import { UNITS_PER_DOLLAR } from '../../core/quota.js';
+import { UNITS_PER_DOLLAR } from '../../core/figures.js';
 import { KEY_PREFIX, NEVER_EXPIRES, type TokenPolicy } from '../../core/token.js';
 import { fieldsOf, limitIn, listIn, namesIn, numberIn, textIn, type Plan } from './plan.js';
 

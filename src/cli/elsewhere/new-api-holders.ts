@@ -1,4 +1,4 @@
-import { UNITS_PER_DOLLAR } from '../../core/quota.js';
+import { UNITS_PER_DOLLAR } from '../../core/figures.js';
 import { isRecord, present } from '../../core/records.js';
 import { KEY_PREFIX, keyHint, NEVER_EXPIRES } from '../../core/token.js';
 import { isAddressOrRange } from '../../management/addresses.js';

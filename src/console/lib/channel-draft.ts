@@ -44,7 +44,7 @@ export function emptyDraft(provider: string): ChannelDraft {
   };
 }
 
-export function draftOf(channel: KnownChannel, unitsPerDollar: number): ChannelDraft {
+export function draftOf(channel: KnownChannel): ChannelDraft {
   const { name, provider } = channel;
   const settings = Object.entries(channel.settings).map(([key, value]) => [key, String(value)]);
   return {
@@ -54,7 +54,7 @@ export function draftOf(channel: KnownChannel, unitsPerDollar: number): ChannelD
     settings: Object.fromEntries(settings) as Record<string, string>,
     models: modelsText(channel.models),
     tag: channel.tag ?? '',
-    members: textsOf(MEMBERS.channel, channel, unitsPerDollar),
+    members: textsOf(MEMBERS.channel, channel),
   };
 }
 
@@ -82,7 +82,6 @@ export function modelsOf(text: string): Record<string, string> {
 export function createBody(
   draft: ChannelDraft,
   provider: ProviderShape | undefined,
-  unitsPerDollar: number,
 ): Omit<CreateBody, 'status' | 'reason'> {
   const credentials = typed(draft.credentials);
   const settings = settingsOf(draft, provider);
@@ -94,7 +93,7 @@ export function createBody(
     ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
     ...(draft.tag.trim() === '' ? {} : { tag: draft.tag.trim() }),
-    ...changedMembers(MEMBERS.channel, draft.members, unitsPerDollar),
+    ...changedMembers(MEMBERS.channel, draft.members),
   };
 }
 
@@ -103,7 +102,6 @@ export function updateBody(
   channel: KnownChannel,
   draft: ChannelDraft,
   provider: ProviderShape | undefined,
-  unitsPerDollar: number,
 ): UpdateBody {
   const credentials = typed(draft.credentials);
   const settings = changedSettings(channel, settingsOf(draft, provider));
@@ -119,7 +117,7 @@ export function updateBody(
   return {
     id: channel.id,
     ...Object.fromEntries(changed),
-    ...changedMembers(MEMBERS.channel, draft.members, unitsPerDollar, channel),
+    ...changedMembers(MEMBERS.channel, draft.members, channel),
     ...(modelsText(models) === modelsText(channel.models) ? {} : { models }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
     ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
@@ -159,7 +157,7 @@ function changedSettings(
 }
 
 /** The command that adds the same channel; credentials are read from the environment. */
-export function createCommand(draft: ChannelDraft, unitsPerDollar: number): string {
+export function createCommand(draft: ChannelDraft): string {
   const models = Object.entries(modelsOf(draft.models)).map(([name, upstream]) =>
     name === upstream ? name : `${name}=${upstream}`,
   );
@@ -175,6 +173,6 @@ export function createCommand(draft: ChannelDraft, unitsPerDollar: number): stri
       ([name, value]) => ['setting', `${name}=${value}`] as const,
     ),
     ['tag', draft.tag.trim()],
-    ...memberFlags(MEMBERS.channel, draft.members, unitsPerDollar),
+    ...memberFlags(MEMBERS.channel, draft.members),
   ]);
 }

@@ -1,3 +1,5 @@
+import { UNITS_PER_DOLLAR } from '../../core/figures.js';
+
 export { duration, percent, someOf } from '../../core/figures.js';
 
 /** The format of numbers, money and times. Pure: language, time zone and current time are arguments. */
@@ -9,8 +11,8 @@ export interface Style {
 const SIGNIFICANT = 4;
 
 /** Dollars to four significant digits, with cents: `$301.10`, `$0.90`, `$0.0002`. */
-export function dollars(units: number, unitsPerDollar: number): string {
-  const amount = units / unitsPerDollar;
+export function dollars(units: number): string {
+  const amount = units / UNITS_PER_DOLLAR;
   if (amount === 0) return '$0';
   const size = Math.abs(amount);
   const sign = amount < 0 ? '−' : '';
@@ -19,6 +21,11 @@ export function dollars(units: number, unitsPerDollar: number): string {
     return `${sign}$${size.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
   }
   return `${sign}$${Number(size.toPrecision(SIGNIFICANT)).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 12 })}`;
+}
+
+/** The units of an amount that was typed in dollars. */
+export function unitsOf(dollars: string): number {
+  return Math.round(Number(dollars) * UNITS_PER_DOLLAR);
 }
 
 export function count(value: number, { language }: Style): string {

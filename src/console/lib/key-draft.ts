@@ -1,5 +1,7 @@
+import { UNITS_PER_DOLLAR } from '../../core/figures.js';
 import { MEMBERS } from '../api/members.js';
 import type { Operations } from '../api/operations.js';
+import { unitsOf } from './format.js';
 import { changedMembers, memberFlags, textsOf, type MemberTexts } from './members.js';
 import { commandOf } from './shell.js';
 
@@ -29,10 +31,10 @@ export const EMPTY_KEY: KeyDraft = {
   ...{ aliases: '', fallbacks: '', ends: '', members: {} },
 };
 
-export function keyDraftOf(key: KnownKey, unitsPerDollar: number): KeyDraft {
+export function keyDraftOf(key: KnownKey): KeyDraft {
   return {
     name: key.name,
-    quota: key.unlimited_quota ? '' : String(key.remain_quota / unitsPerDollar),
+    quota: key.unlimited_quota ? '' : String(key.remain_quota / UNITS_PER_DOLLAR),
     models: key.model_limits_enabled ? key.model_limits.join(', ') : '',
     tags: key.tags.join(', '),
     addresses: key.allow_ips.join(', '),
@@ -42,7 +44,7 @@ export function keyDraftOf(key: KnownKey, unitsPerDollar: number): KeyDraft {
       .join('\n'),
     fallbacks: key.fallbacks.join(', '),
     ends: key.expired_time < 0 ? '' : new Date(key.expired_time * 1000).toISOString().slice(0, 10),
-    members: textsOf(MEMBERS.key, key, unitsPerDollar),
+    members: textsOf(MEMBERS.key, key),
   };
 }
 
@@ -103,16 +105,16 @@ function differing(plain: typeof EMPTY, before: typeof EMPTY): Partial<typeof EM
   return Object.fromEntries(entries);
 }
 
-export function createKeyBody(draft: KeyDraft, unitsPerDollar: number): CreateBody {
+export function createKeyBody(draft: KeyDraft): CreateBody {
   const quota = draft.quota.trim();
   return {
     ...differing(plainOf(draft), EMPTY),
     name: draft.name.trim(),
     ...(quota === ''
       ? { unlimited_quota: true }
-      : { remain_quota: Math.round(Number(quota) * unitsPerDollar), unlimited_quota: false }),
+      : { remain_quota: unitsOf(quota), unlimited_quota: false }),
     ...(draft.ends === '' ? {} : { expired_time: endOf(draft.ends) }),
-    ...changedMembers(MEMBERS.key, draft.members, unitsPerDollar),
+    ...changedMembers(MEMBERS.key, draft.members),
   };
 }
 
@@ -120,9 +122,8 @@ export function createKeyBody(draft: KeyDraft, unitsPerDollar: number): CreateBo
 export function updateKeyBody(
   key: KnownKey,
   draft: KeyDraft,
-  unitsPerDollar: number,
 ): Omit<UpdateBody, 'if_revision' | 'reason'> {
-  const before = keyDraftOf(key, unitsPerDollar);
+  const before = keyDraftOf(key);
   const quota = draft.quota.trim();
   return {
     id: key.id,
@@ -131,14 +132,14 @@ export function updateKeyBody(
       ? {}
       : quota === ''
         ? { unlimited_quota: true }
-        : { remain_quota: Math.round(Number(quota) * unitsPerDollar), unlimited_quota: false }),
+        : { remain_quota: unitsOf(quota), unlimited_quota: false }),
     ...(draft.ends === before.ends ? {} : { expired_time: endOf(draft.ends) }),
-    ...changedMembers(MEMBERS.key, draft.members, unitsPerDollar, key),
+    ...changedMembers(MEMBERS.key, draft.members, key),
   };
 }
 
 /** The command that makes the same key. */
-export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number, owner = ''): string {
+export function createKeyCommand(draft: KeyDraft, owner: string): string {
   const quota = draft.quota.trim();
   return commandOf(quota === '' ? 'keys create --unlimited' : 'keys create', [
     ['name', draft.name.trim() === '' ? 'my-app' : draft.name.trim()],
@@ -156,16 +157,17 @@ export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number, owner 
     ],
     ['fallbacks', namesIn(draft.fallbacks).join(',')],
     ['expires', draft.ends === '' ? '' : endText(draft.ends)],
-    ...memberFlags(MEMBERS.key, draft.members, unitsPerDollar),
+    ...memberFlags(MEMBERS.key, draft.members),
   ]);
 }
 
 /** Whether a key cannot be enabled as it is: its end is over, or its budget used up. */
-export function isSpent(
-  { expired_time: ends, unlimited_quota: unlimited, remain_quota: left }: KnownKey,
-  nowS: number = Date.now() / 1000,
-): boolean {
-  return (ends > 0 && ends <= nowS) || (!unlimited && left <= 0);
+export function isSpent({
+  expired_time: ends,
+  unlimited_quota: unlimited,
+  remain_quota: left,
+}: KnownKey): boolean {
+  return (ends > 0 && ends <= Date.now() / 1000) || (!unlimited && left <= 0);
 }
 
 /** What changes a key so that it lasts longer; a key that spends what its account has gets no budget. */

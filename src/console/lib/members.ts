@@ -1,4 +1,6 @@
+import { UNITS_PER_DOLLAR } from '../../core/figures.js';
 import type { MEMBERS } from '../api/members.js';
+import { unitsOf } from './format.js';
 
 export type MemberKind = keyof typeof MEMBERS;
 /** A row of a table of members, as forms need it. */
@@ -21,36 +23,32 @@ type MemberValue = string | number | boolean | null;
 type Known = Readonly<Record<string, unknown>>;
 
 /** The texts of the members of a thing as it is; amounts of quota in dollars. */
-export function textsOf(
-  rows: readonly MemberRow[],
-  known: Known,
-  unitsPerDollar: number,
-): MemberTexts {
+export function textsOf(rows: readonly MemberRow[], known: Known): MemberTexts {
   return Object.fromEntries(
     rows.map((row) => {
       const value = known[row.name];
       if (value === row.preset && row.type !== 'boolean' && row.type !== 'choice') {
         return [row.name, ''];
       }
-      return [row.name, textOf(row, value, unitsPerDollar)];
+      return [row.name, textOf(row, value)];
     }),
   );
 }
 
-function textOf({ type }: MemberRow, value: unknown, unitsPerDollar: number): string {
-  if (typeof value === 'number') return String(type === 'units' ? value / unitsPerDollar : value);
+function textOf({ type }: MemberRow, value: unknown): string {
+  if (typeof value === 'number') return String(type === 'units' ? value / UNITS_PER_DOLLAR : value);
   return typeof value === 'boolean' || typeof value === 'string' ? String(value) : '';
 }
 
 /** What was typed as the API takes it; the default where nothing was typed. */
-function valueOf(row: MemberRow, text: string, unitsPerDollar: number): MemberValue {
+function valueOf(row: MemberRow, text: string): MemberValue {
   const typed = text.trim();
   if (typed === '') return row.preset;
   switch (row.type) {
     case 'boolean':
       return typed === 'true';
     case 'units':
-      return Math.round(Number(typed) * unitsPerDollar);
+      return unitsOf(typed);
     case 'integer':
     case 'number':
       return Number(typed);
@@ -65,12 +63,11 @@ function valueOf(row: MemberRow, text: string, unitsPerDollar: number): MemberVa
 export function changedMembers(
   rows: readonly MemberRow[],
   texts: MemberTexts,
-  unitsPerDollar: number,
   known?: Known,
 ): Record<string, MemberValue> {
   return Object.fromEntries(
     rows
-      .map((row) => ({ row, value: valueOf(row, texts[row.name] ?? '', unitsPerDollar) }))
+      .map((row) => ({ row, value: valueOf(row, texts[row.name] ?? '') }))
       .filter(({ row, value }) => value !== (known === undefined ? row.preset : known[row.name]))
       .map(({ row, value }) => [row.name, value]),
   );
@@ -80,9 +77,8 @@ export function changedMembers(
 export function memberFlags(
   rows: readonly MemberRow[],
   texts: MemberTexts,
-  unitsPerDollar: number,
 ): readonly (readonly [flag: string, value: string])[] {
-  const given = changedMembers(rows, texts, unitsPerDollar);
+  const given = changedMembers(rows, texts);
   return rows.flatMap(({ name, flag }) =>
     Object.hasOwn(given, name) ? [[flag, String(given[name])] as const] : [],
   );

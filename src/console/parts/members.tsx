@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { about } from '../about.js';
 import type { ApiError } from '../api/call.js';
 import type { MemberName, MemberRow, MemberTexts } from '../lib/members.js';
 import { count } from '../lib/format.js';
@@ -9,11 +8,6 @@ import { money, style } from './values.js';
 import { Check, TextField } from './fields.js';
 import { fieldError } from './notices.js';
 import { SelectField } from './form.js';
-
-/** Units of quota for one dollar. */
-export function unitsPerDollar(): number {
-  return about.get()?.units_per_usd ?? 1;
-}
 
 /** A field for each member, made from its row: one that is added to the table appears here. */
 export function MemberFields({

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { about } from '../about.js';
 import { age, count, dollars, moment, type Style } from '../lib/format.js';
 import { settings } from '../settings.js';
 import { useAtom } from '../state.js';
@@ -11,17 +10,15 @@ export function style(): Style {
 
 export function Money({ units }: { readonly units: number }) {
   const inUnits = useAtom(settings).units;
-  const perDollar = about.get()?.units_per_usd ?? 500_000;
   return (
     <span class="nowrap" title={`${count(units, style())} ${w().units}`}>
-      {inUnits ? count(units, style()) : dollars(units, perDollar)}
+      {inUnits ? count(units, style()) : dollars(units)}
     </span>
   );
 }
 
 export function money(units: number): string {
-  const perDollar = about.get()?.units_per_usd ?? 500_000;
-  return settings.get().units ? `${count(units, style())} ${w().units}` : dollars(units, perDollar);
+  return settings.get().units ? `${count(units, style())} ${w().units}` : dollars(units);
 }
 
 export function Count({ value }: { readonly value: number }) {

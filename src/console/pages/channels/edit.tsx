@@ -4,7 +4,7 @@ import { draftOf, updateBody, type ChannelDraft } from '../../lib/channel-draft.
 import { EditDialog } from '../../parts/form-dialog.js';
 import { tellInForce } from '../../parts/in-force.js';
 import type { Comparable } from '../../parts/meanwhile.js';
-import { memberLabels, unitsPerDollar } from '../../parts/members.js';
+import { memberLabels } from '../../parts/members.js';
 import { toast } from '../../parts/toast.js';
 import type { Closable } from '../../resource.js';
 import { setQuery } from '../../router.js';
@@ -27,18 +27,16 @@ export function EditChannel({ of: channel, onClose }: Closable & { readonly of: 
   const tags = useRead('listTags');
   const provider = providers.data?.find(({ id }) => id === channel.provider);
   const words = wp().channels;
-  const bodyOf = (from: Channel, draft: ChannelDraft) =>
-    updateBody(from, draft, provider, unitsPerDollar());
   const back = (): void => setQuery({ edit: '' }, { replace: true });
   return (
     <EditDialog
       kind="drawer"
       of={channel}
       title={words.editTitle(channel.name)}
-      draftOf={(of) => draftOf(of, unitsPerDollar())}
+      draftOf={draftOf}
       ready={() => provider !== undefined}
       write={async (from, draft, why) => {
-        const body = bodyOf(from, draft);
+        const body = updateBody(from, draft, provider);
         // Nothing but the id.
         if (Object.keys(body).length === 1) {
           toast(words.nothingChanged);

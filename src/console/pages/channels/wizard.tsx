@@ -6,7 +6,6 @@ import { createBody, createCommand, emptyDraft, modelsOf } from '../../lib/chann
 import { Button, Link } from '../../parts/buttons.js';
 import { tellInForce } from '../../parts/in-force.js';
 import { useInSight } from '../../parts/in-sight.js';
-import { unitsPerDollar } from '../../parts/members.js';
 import { ErrorNotice, FormError, Skeleton } from '../../parts/notices.js';
 import { TestReport } from '../../parts/test-report.js';
 import { State } from '../../parts/values.js';
@@ -106,7 +105,7 @@ export function AddChannel() {
 
 /** The test of a draft, and its end as a channel. */
 function useDraft(draft: Draft, provider: Provider | undefined) {
-  const body = createBody(draft, provider, unitsPerDollar());
+  const body = createBody(draft, provider);
   const [tested, setTested] = useState<{ of: string; report: ReplyOf<'testDraft'> }>();
   const test = useWrite(() => call('testDraft', { body }));
   const add = useWrite(({ status }: { status: 1 | 2; body: typeof body }, key) =>
@@ -196,7 +195,7 @@ function Place({
           <BoundFields {...part} />
         </div>
       </details>
-      <code class="small muted wrap">$ {createCommand(part.draft, unitsPerDollar())}</code>
+      <code class="small muted wrap">$ {createCommand(part.draft)}</code>
       <FormError error={part.error} fields={CHANNEL_FIELDS} />
       <div class="row end">
         <Button disabled={writes.adding} onClick={() => writes.add(2)}>

@@ -2,13 +2,13 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, save } from '../../api/call.js';
 import type { Operations } from '../../api/operations.js';
+import { unitsOf } from '../../lib/format.js';
 import { csvOf } from '../../lib/csv.js';
 import { Button, CopyButton } from '../../parts/buttons.js';
 import { useShownOnce } from '../../parts/confirm-write.js';
 import { Dialog } from '../../parts/dialog.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { Fields } from '../../parts/form.js';
-import { unitsPerDollar } from '../../parts/members.js';
 import { money, style } from '../../parts/values.js';
 import type { Closable } from '../../resource.js';
 import { gatewayAddress } from '../../router.js';
@@ -33,7 +33,7 @@ export function MakeCodes({ onClose }: Closable) {
   const [fresh, setFresh] = useState<Fresh>();
   if (fresh !== undefined) return <ShownOnce fresh={fresh} onClose={onClose} />;
   const words = wp().codes;
-  const each = Math.round(Number(values.quota) * unitsPerDollar());
+  const each = unitsOf(values.quota);
   const count = Number(values.count);
   const body: Body = {
     ...{ name: values.name.trim(), quota: each, count },

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
+import { unitsOf } from '../../lib/format.js';
 import { extension, isSpent } from '../../lib/key-draft.js';
 import { SegmentsField } from '../../parts/choice.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { TextField } from '../../parts/fields.js';
 import { ForEach } from '../../parts/for-each.js';
-import { unitsPerDollar } from '../../parts/members.js';
 import { ChosenBar, RowMenu } from '../../parts/row-menu.js';
 import { toast } from '../../parts/toast.js';
 import { setQuery } from '../../router.js';
@@ -119,7 +119,7 @@ function Extend({
   const words = wp().keys;
   const wanted = {
     ends: ends === 'same' ? undefined : ends === 'never' ? '' : inDays(Number(ends)),
-    units: Math.round(Number(amount) * unitsPerDollar()),
+    units: unitsOf(amount),
     enables,
   };
   return (

@@ -3,6 +3,7 @@ import { isAdmin } from '../../about.js';
 import { call, type ApiError } from '../../api/call.js';
 import { MEMBERS } from '../../api/members.js';
 import { useRead } from '../../api/query.js';
+import { unitsOf } from '../../lib/format.js';
 import {
   createKeyBody,
   createKeyCommand,
@@ -17,7 +18,7 @@ import {
 import { SegmentsField } from '../../parts/choice.js';
 import { TextField } from '../../parts/fields.js';
 import { EditDialog, FormDialog, ReasonField, savedThen, whyOf } from '../../parts/form-dialog.js';
-import { MemberFields, memberLabels, unitsPerDollar } from '../../parts/members.js';
+import { MemberFields, memberLabels } from '../../parts/members.js';
 import type { Comparable } from '../../parts/meanwhile.js';
 import { fieldError } from '../../parts/notices.js';
 import { money } from '../../parts/values.js';
@@ -148,14 +149,13 @@ export function NewKey({ onClose }: Closable) {
   const [reason, setReason] = useState('');
   const [made, setMade] = useState<Made>();
   if (made !== undefined) return <ShownOnce made={made} onClose={onClose} />;
-  const perDollar = unitsPerDollar();
   const rate = draft.members.rate_limit ?? '';
   return (
     <FormDialog
       title={wp().keys.new}
       action={wp().keys.make}
       ready={draft.name.trim() !== ''}
-      body={{ ...createKeyBody(draft, perDollar), ...whyOf(reason) }}
+      body={{ ...createKeyBody(draft), ...whyOf(reason) }}
       write={async (wanted, key) => {
         const userId = owner.trim() === '' ? undefined : await idOf(owner.trim());
         const whole = userId === undefined ? wanted : { ...wanted, user_id: userId };
@@ -174,13 +174,13 @@ export function NewKey({ onClose }: Closable) {
           <ReasonField value={reason} onInput={setReason} />
           <p role="status">
             {wp().keys.sentence(
-              draft.quota === '' ? undefined : money(Math.round(Number(draft.quota) * perDollar)),
+              draft.quota === '' ? undefined : money(unitsOf(draft.quota)),
               namesIn(draft.models),
               draft.ends === '' ? undefined : daysUntil(draft.ends),
               rate === '' ? undefined : Number(rate),
             )}
           </p>
-          <code class="small muted wrap">$ {createKeyCommand(draft, perDollar, owner)}</code>
+          <code class="small muted wrap">$ {createKeyCommand(draft, owner)}</code>
         </>
       )}
     </FormDialog>
@@ -227,12 +227,12 @@ export function EditKey({ token, onClose }: Closable & { readonly token: KnownKe
     <EditDialog
       of={token}
       title={wp().keys.editTitle(token.name)}
-      draftOf={(key) => keyDraftOf(key, unitsPerDollar())}
+      draftOf={keyDraftOf}
       ready={({ name }) => name.trim() !== ''}
       write={(from, draft, why) =>
         call('updateToken', {
           body: {
-            ...updateKeyBody(from, draft, unitsPerDollar()),
+            ...updateKeyBody(from, draft),
             if_revision: from.revision,
             ...why,
           },

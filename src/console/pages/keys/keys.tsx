@@ -4,6 +4,7 @@ import { call, download, type ReplyOf } from '../../api/call.js';
 import { MEMBERS } from '../../api/members.js';
 import type { Operations } from '../../api/operations.js';
 import { useRead, useWrite } from '../../api/query.js';
+import { unitsOf } from '../../lib/format.js';
 import { budgetFacts } from '../../parts/budget.js';
 import { Button, Chip, Link } from '../../parts/buttons.js';
 import { KeyCode } from '../../parts/code.js';
@@ -11,7 +12,7 @@ import { CsvButton } from '../../parts/csv-button.js';
 import { FilterText, TextField } from '../../parts/fields.js';
 import { FilterSelect } from '../../parts/form.js';
 import type { ListQuery } from '../../parts/list.js';
-import { memberFactsOf, unitsPerDollar } from '../../parts/members.js';
+import { memberFactsOf } from '../../parts/members.js';
 import { ErrorNotice } from '../../parts/notices.js';
 import { isId } from '../../parts/record.js';
 import { createdOf, factOf, momentOf } from '../../parts/shown.js';
@@ -211,7 +212,7 @@ function AddBudget({ id }: { readonly id: number }) {
         class="row"
         onSubmit={(event) => {
           event.preventDefault();
-          void add.run(Math.round(Number(amount) * unitsPerDollar())).then((done) => {
+          void add.run(unitsOf(amount)).then((done) => {
             if (done === undefined) return;
             setAmount('');
             toast(w().saved);

@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
 import type { Operations } from '../../api/operations.js';
 import { useWrite } from '../../api/query.js';
+import { unitsOf } from '../../lib/format.js';
 import { choicesOf } from '../../parts/choice.js';
 import { Button } from '../../parts/buttons.js';
 import { Form, FormFields, SelectField } from '../../parts/form.js';
-import { unitsPerDollar } from '../../parts/members.js';
 import { toast } from '../../parts/toast.js';
 import { w, wp } from '../../words.js';
 import type { User } from './form.js';
@@ -15,7 +15,6 @@ export function Balance({ user: { id } }: { readonly user: User }) {
   const [mode, setMode] = useState<'add' | 'subtract' | 'override'>('add');
   const [values, setValues] = useState({ value: '', reason: '' });
   const words = wp().people;
-  const perDollar = unitsPerDollar();
   const save = useWrite((body: Operations['manageUser']['body'], key) =>
     call('manageUser', { body, key }),
   );
@@ -27,7 +26,7 @@ export function Balance({ user: { id } }: { readonly user: User }) {
       onSubmit={() => {
         if (!isAmount) return;
         const { reason } = values;
-        const value = Math.round(amount * perDollar);
+        const value = unitsOf(values.value);
         void save
           .run({
             ...({ id, action: 'add_quota' } as const),

@@ -3,11 +3,12 @@ import { about } from '../../about.js';
 import { call, type ItemOf } from '../../api/call.js';
 import { MEMBERS } from '../../api/members.js';
 import type { Operations } from '../../api/operations.js';
+import { unitsOf } from '../../lib/format.js';
 import { changedMembers, textsOf, type MemberTexts } from '../../lib/members.js';
 import { SegmentsField, choicesOf } from '../../parts/choice.js';
 import { EditDialog, FormDialog, savedThen } from '../../parts/form-dialog.js';
 import { Fields, SelectField } from '../../parts/form.js';
-import { MemberFields, memberLabels, unitsPerDollar } from '../../parts/members.js';
+import { MemberFields, memberLabels } from '../../parts/members.js';
 import { toast } from '../../parts/toast.js';
 import type { Closable } from '../../resource.js';
 import { setQuery } from '../../router.js';
@@ -61,8 +62,8 @@ export function NewUser({ onClose }: Closable) {
         {
           ...Object.fromEntries(given),
           ...{ username: values.username, role },
-          ...(quota === '' ? {} : { quota: Math.round(Number(quota) * unitsPerDollar()) }),
-          ...changedMembers(MEMBERS.account, members, unitsPerDollar()),
+          ...(quota === '' ? {} : { quota: unitsOf(quota) }),
+          ...changedMembers(MEMBERS.account, members),
         } as Operations['inviteUser']['body']
       }
       write={(body, key) =>
@@ -152,7 +153,7 @@ export function EditUser({ user, onClose }: Closable & { readonly user: User }) 
       draftOf={(of): Draft => ({
         texts: valuesOf(of),
         role: of.role,
-        members: textsOf(MEMBERS.account, of, unitsPerDollar()),
+        members: textsOf(MEMBERS.account, of),
       })}
       ready={({ texts }) => texts.username !== ''}
       write={(from, { texts, role, members }, why) =>
@@ -161,7 +162,7 @@ export function EditUser({ user, onClose }: Closable & { readonly user: User }) 
             id: from.id,
             ...changedTexts(valuesOf(from), texts),
             ...(role === from.role ? {} : { role }),
-            ...changedMembers(MEMBERS.account, members, unitsPerDollar(), from),
+            ...changedMembers(MEMBERS.account, members, from),
             if_revision: from.revision,
             ...why,
           },
