@@ -3,14 +3,13 @@ import { UNITS_PER_DOLLAR } from '../core/figures.js';
 import { liveBuilds } from '../management/nodes.js';
 import { COUNT } from '../shapes/counts.js';
 import { USER, userWire } from '../shapes/user.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 import { arrayOf, choice, nullable, shape } from '../shapes/shape.js';
 
 const about = defineOperation({
   id: 'about',
   method: 'GET',
   path: '/api/about',
-  area: 'sessions',
   summary: 'What a page needs before anybody logs in, and who is logged in',
   description: 'Without a login, or if it has ended, `self` is null.',
   access: 'visitor',
@@ -54,4 +53,4 @@ const about = defineOperation({
   }),
 });
 
-export const ABOUT_OPERATIONS = [about] as const;
+export const ABOUT_OPERATIONS = inArea('sessions', [about]);

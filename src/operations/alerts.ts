@@ -4,13 +4,12 @@ import { recordAudit } from '../management/audit.js';
 import { ALERT, alertWire, DELIVERY_STATE } from '../shapes/alert.js';
 import { LIST_QUERY, listOf, listReply, sliceOf } from '../shapes/lists.js';
 import { arrayOf, nullable, optional, shape } from '../shapes/shape.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 
 const list = defineOperation({
   id: 'listAlerts',
   method: 'GET',
   path: '/api/alert',
-  area: 'alerts',
   summary: 'What was sent to the targets of `alerts`, when and where to, newest first',
   description:
     'The last 1,000 that were sent and the last 1,000 that are dead are kept. Audit entries that are sent to a target are among them.',
@@ -28,7 +27,6 @@ const test = defineOperation({
   id: 'testAlerts',
   method: 'POST',
   path: '/api/alert/test',
-  area: 'alerts',
   summary: 'Send a test message to every target, or to one, at once',
   description: 'Each is tried once, whatever kinds it takes. The list does not show it.',
   access: 'admin',
@@ -60,7 +58,6 @@ const again = defineOperation({
   id: 'resendAlert',
   method: 'POST',
   path: '/api/alert/:id/again',
-  area: 'alerts',
   summary: 'Send an alert again, whether it was sent, is waiting or is dead',
   access: 'admin',
   params: shape({ id: Joi.string().max(200) }),
@@ -76,4 +73,4 @@ const again = defineOperation({
   },
 });
 
-export const ALERT_OPERATIONS = [list, test, again] as const;
+export const ALERT_OPERATIONS = inArea('alerts', [list, test, again]);

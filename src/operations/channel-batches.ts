@@ -5,7 +5,7 @@ import { STATUS } from '../shapes/user.js';
 import { IN_FORCE } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import { ID } from '../shapes/lists.js';
-import { defineOperation, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, type OperationDeps } from './operation.js';
 import { because, IDS, REASON } from './reason.js';
 import { arrayOf, shape, type Of } from '../shapes/shape.js';
 
@@ -16,7 +16,6 @@ const removeMany = defineOperation({
   id: 'deleteChannels',
   method: 'POST',
   path: '/api/channel/batch',
-  area: 'channels',
   summary: 'Delete many channels',
   description:
     'Skips those that do not exist. If one of them is in the configuration, none is deleted.',
@@ -34,7 +33,6 @@ const retag = defineOperation({
   id: 'retagChannels',
   method: 'POST',
   path: '/api/channel/batch/tag',
-  area: 'channels',
   summary: 'Give many channels another tag in one write',
   access: 'admin',
   body: shape({ ids: IDS, tag: TAG, reason: REASON }),
@@ -50,7 +48,6 @@ const switchMany = defineOperation({
   id: 'switchChannels',
   method: 'POST',
   path: '/api/channel/batch/status',
-  area: 'channels',
   summary: 'Switch many channels on or off in one write',
   description:
     'Including those in the configuration. `ids` in the reply are those whose status changed, so that switching them back is the exact undo; those of them that the gateway itself had disabled are in `auto_disabled`.',
@@ -71,4 +68,4 @@ async function many(
   return { ids: [...ids], count: ids.length, ...(await inForce(deps, version)) };
 }
 
-export const CHANNEL_BATCH_OPERATIONS = [removeMany, retag, switchMany] as const;
+export const CHANNEL_BATCH_OPERATIONS = inArea('channels', [removeMany, retag, switchMany]);

@@ -8,7 +8,7 @@ import {
 } from '../management/channel-views.js';
 import { BECAUSE, SETTING_OR_NULL } from '../shapes/channel.js';
 import { ID } from '../shapes/lists.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 import { arrayOf, extended, nullable, shape, wireOf, type Of } from '../shapes/shape.js';
 
 const SERVING = shape({
@@ -58,7 +58,6 @@ const models = defineOperation({
   id: 'listChannelModels',
   method: 'GET',
   path: '/api/channel/models',
-  area: 'channels',
   summary:
     'Every model that a channel serves, with its channels in the order in which they are tried',
   access: 'auditor',
@@ -74,7 +73,6 @@ const providers = defineOperation({
   id: 'listProviders',
   method: 'GET',
   path: '/api/channel/providers',
-  area: 'channels',
   summary: 'The providers, with the credentials and settings that each takes',
   access: 'auditor',
   reply: arrayOf(PROVIDER),
@@ -119,4 +117,4 @@ function providerWire(provider: ProviderView): Of<typeof PROVIDER> {
   });
 }
 
-export const CHANNEL_CHOICE_OPERATIONS = [models, providers] as const;
+export const CHANNEL_CHOICE_OPERATIONS = inArea('channels', [models, providers]);

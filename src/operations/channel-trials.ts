@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { listUpstreamModels, testChannel, testDraft } from '../management/channel-trials.js';
 import { TESTED, testedWire } from '../shapes/tested.js';
 import { ID_PARAMS } from '../shapes/lists.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 import { because, REASON } from './reason.js';
 import { CREATE_BODY, draftOf, NAME } from './channel-draft.js';
 import { arrayOf, optional, shape } from '../shapes/shape.js';
@@ -15,7 +15,6 @@ const upstreamModels = defineOperation({
   id: 'listUpstreamModels',
   method: 'GET',
   path: '/api/channel/:id/upstream-models',
-  area: 'channels',
   summary: 'The models that a channel’s server lists, under its own names',
   description: 'Asks the server; empty if it lists none.',
   access: 'admin',
@@ -29,7 +28,6 @@ const test = defineOperation({
   id: 'testChannel',
   method: 'POST',
   path: '/api/channel/test/:id',
-  area: 'channels',
   summary: 'Send a channel a real request of two documents, switched on or not',
   description:
     'Costs what the provider charges. `problem` says what is wrong, with status 200, since the test itself was made.',
@@ -48,7 +46,6 @@ const draft = defineOperation({
   id: 'testDraft',
   method: 'POST',
   path: '/api/channel/test',
-  area: 'channels',
   summary: 'Send a draft of a channel a real request of two documents',
   description:
     'Takes the same input as adding a channel, and answers like the test of a channel. Stores nothing but an entry in the audit log, without credentials. Costs what the provider charges.',
@@ -61,4 +58,4 @@ const draft = defineOperation({
   },
 });
 
-export const CHANNEL_TRIAL_OPERATIONS = [upstreamModels, test, draft] as const;
+export const CHANNEL_TRIAL_OPERATIONS = inArea('channels', [upstreamModels, test, draft]);

@@ -38,7 +38,7 @@ import {
   type ListQuery,
   type ListReply,
 } from '../shapes/lists.js';
-import { defineOperation, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
@@ -76,7 +76,6 @@ const list = defineOperation({
   id: 'listChannels',
   method: 'GET',
   path: '/api/channel',
-  area: 'channels',
   summary: 'Channels, with their own status and whether they take traffic',
   access: 'auditor',
   query: shape({ ...LIST_QUERY, ...FILTERS }),
@@ -88,7 +87,6 @@ const search = defineOperation({
   id: 'searchChannels',
   method: 'GET',
   path: '/api/channel/search',
-  area: 'channels',
   summary: 'Search channels by part of the name, the address or a model, or by id',
   access: 'auditor',
   query: shape({ ...LIST_QUERY, ...SEARCHED }),
@@ -100,7 +98,6 @@ const get = defineOperation({
   id: 'getChannel',
   method: 'GET',
   path: '/api/channel/:id',
-  area: 'channels',
   summary: 'One channel',
   access: 'auditor',
   params: ID_PARAMS,
@@ -113,7 +110,6 @@ const create = defineOperation({
   id: 'createChannel',
   method: 'POST',
   path: '/api/channel',
-  area: 'channels',
   summary: 'Add a channel',
   description:
     '`/api/channel/providers` lists the credentials and settings that each provider takes. Credentials are stored encrypted and never shown again.',
@@ -131,7 +127,6 @@ const update = defineOperation({
   id: 'updateChannel',
   method: 'PUT',
   path: '/api/channel',
-  area: 'channels',
   summary: 'Change a channel',
   description:
     'Absent members stay as they are, and so does each absent name in settings and credentials; null removes one. Another provider starts without settings and credentials; a change of the provider, the address or a setting that may redirect requests requires all credentials again. Of a channel in the configuration only the status can change. With `status_only`, only the status of any channel changes.',
@@ -160,7 +155,6 @@ const remove = defineOperation({
   id: 'deleteChannel',
   method: 'DELETE',
   path: '/api/channel/:id',
-  area: 'channels',
   summary: 'Delete a channel, with its credentials',
   access: 'admin',
   params: ID_PARAMS,
@@ -177,7 +171,6 @@ const copy = defineOperation({
   id: 'copyChannel',
   method: 'POST',
   path: '/api/channel/copy/:id',
-  area: 'channels',
   summary: 'Add a copy of a channel, without its credentials',
   description:
     'Credentials are never copied: give those of the copy here or later; it takes no traffic until it has all that it needs.',
@@ -220,4 +213,12 @@ async function written(
   return { ...channelWire(channel), ...(await inForce(deps, version)) };
 }
 
-export const CHANNEL_OPERATIONS = [list, search, get, create, update, remove, copy] as const;
+export const CHANNEL_OPERATIONS = inArea('channels', [
+  list,
+  search,
+  get,
+  create,
+  update,
+  remove,
+  copy,
+]);

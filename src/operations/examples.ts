@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { deleteExample, getExample, saveExample } from '../management/examples.js';
 import { exampleWire, type ExampleContent } from '../shapes/example.js';
 import { ID, ID_PARAMS } from '../shapes/lists.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 import { arrayOf, shape } from '../shapes/shape.js';
 
 const MAX_NAME = 1_024;
@@ -22,7 +22,6 @@ const list = defineOperation({
   id: 'listExamples',
   method: 'GET',
   path: '/api/playground/example',
-  area: 'playground',
   summary: 'Playground examples: your own and shared ones, newest first',
   access: 'login',
   reply: arrayOf(EXAMPLE),
@@ -34,7 +33,6 @@ const get = defineOperation({
   id: 'getExample',
   method: 'GET',
   path: '/api/playground/example/:id',
-  area: 'playground',
   summary: 'One example, with its query and documents',
   access: 'login',
   params: ID_PARAMS,
@@ -50,7 +48,6 @@ const save = defineOperation({
   id: 'saveExample',
   method: 'POST',
   path: '/api/playground/example',
-  area: 'playground',
   summary: 'Keep an input of the playground',
   description:
     'Its query and documents are then in the store, which otherwise holds none; `console.examples: false` forbids it. An account keeps up to 100.',
@@ -71,7 +68,6 @@ const remove = defineOperation({
   id: 'deleteExample',
   method: 'DELETE',
   path: '/api/playground/example/:id',
-  area: 'playground',
   summary: 'Delete an example',
   description: 'Your own; admins also those that others share.',
   access: 'login',
@@ -83,4 +79,4 @@ const remove = defineOperation({
   },
 });
 
-export const EXAMPLE_OPERATIONS = [list, get, save, remove] as const;
+export const EXAMPLE_OPERATIONS = inArea('playground', [list, get, save, remove]);

@@ -39,7 +39,7 @@ import {
   REQUESTS_QUERY,
 } from './log-filters.js';
 import { CSV, pageOrFile } from './list-file.js';
-import { defineOperation, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, type OperationDeps } from './operation.js';
 
 /** A request in the log with the name of its channel. */
 const NAMED_USAGE = extended(USAGE, {
@@ -59,7 +59,6 @@ const list = defineOperation({
   id: 'listUsage',
   method: 'GET',
   path: '/api/log',
-  area: 'logs',
   summary: 'Admitted requests, newest first',
   access: 'auditor',
   query: shape({ ...LOG_QUERY, ...FILTERS, ...REQUEST }),
@@ -81,7 +80,6 @@ const listOwn = defineOperation({
   id: 'listOwnUsage',
   method: 'GET',
   path: '/api/log/self',
-  area: 'logs',
   summary: 'Your own admitted requests, newest first',
   access: 'login',
   query: shape({ ...LOG_QUERY, ...OWN_FILTERS, ...REQUEST }),
@@ -101,7 +99,6 @@ const requests = defineOperation({
   id: 'listRequests',
   method: 'GET',
   path: '/api/log/request',
-  area: 'logs',
   summary: 'Admitted and refused requests in one list, newest first',
   description:
     'A refused request has no channel, provider and tag: it does not match if one of these is asked for. An admitted one has no address.',
@@ -124,7 +121,6 @@ const ownRequests = defineOperation({
   id: 'listOwnRequests',
   method: 'GET',
   path: '/api/log/self/request',
-  area: 'logs',
   summary: 'Your own requests, admitted and refused, in one list, newest first',
   access: 'login',
   query: OWN_REQUESTS_QUERY,
@@ -145,7 +141,6 @@ const refused = defineOperation({
   id: 'listRefusals',
   method: 'GET',
   path: '/api/log/refused',
-  area: 'logs',
   summary: 'Refused requests, newest first',
   description:
     'For each address and code, a gateway writes ten a second and counts the rest in the last one.',
@@ -163,7 +158,6 @@ const ownRefused = defineOperation({
   id: 'listOwnRefusals',
   method: 'GET',
   path: '/api/log/self/refused',
-  area: 'logs',
   summary: 'Refused requests with your own keys, newest first',
   access: 'login',
   query: shape({ ...LOG_QUERY, ...OWN_FILTERS, ...REQUEST }),
@@ -183,7 +177,6 @@ const stats = defineOperation({
   id: 'sumUsage',
   method: 'GET',
   path: '/api/log/stat',
-  area: 'logs',
   summary: 'Sums over the requests that match',
   access: 'auditor',
   query: shape(FILTERS),
@@ -195,7 +188,6 @@ const ownStats = defineOperation({
   id: 'sumOwnUsage',
   method: 'GET',
   path: '/api/log/self/stat',
-  area: 'logs',
   summary: 'Sums over your own matching requests',
   access: 'login',
   query: shape(OWN_FILTERS),
@@ -208,7 +200,6 @@ const audit = defineOperation({
   id: 'listAudit',
   method: 'GET',
   path: '/api/audit',
-  area: 'logs',
   summary: 'Management writes: who did what, when, from where and why; newest first',
   access: 'auditor',
   query: shape({ ...LOG_QUERY, ...AUDIT_FILTERS }),
@@ -240,7 +231,7 @@ function ownPartOf({ logIds }: Ids, query: ObjectOf<typeof LOG_QUERY>): Partial<
   return before === undefined ? part : { ...part, before: logIds.unmask(before) };
 }
 
-export const LOG_OPERATIONS = [
+export const LOG_OPERATIONS = inArea('logs', [
   list,
   listOwn,
   requests,
@@ -250,4 +241,4 @@ export const LOG_OPERATIONS = [
   stats,
   ownStats,
   audit,
-] as const;
+]);

@@ -14,7 +14,7 @@ import {
   priceWire,
 } from '../shapes/price.js';
 import { SPAN, spanOf } from './span.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 import { arrayOf, nullable, partial, shape, wireOf, type Of } from '../shapes/shape.js';
 
 const MOST = nullable(COUNT);
@@ -42,7 +42,6 @@ const listOwn = defineOperation({
   id: 'listOwnModels',
   method: 'GET',
   path: '/api/model',
-  area: 'models',
   summary: 'The models that callers may name, with their prices',
   description:
     'A key may be limited to some of them. A model without a live channel answers 503 until it has one.',
@@ -67,7 +66,6 @@ const listPrices = defineOperation({
   id: 'listPrices',
   method: 'GET',
   path: '/api/price',
-  area: 'models',
   summary: 'The prices in force, by model, and the default price',
   access: 'login',
   reply: PRICES,
@@ -78,7 +76,6 @@ const listChanges = defineOperation({
   id: 'listPriceChanges',
   method: 'GET',
   path: '/api/price/change',
-  area: 'models',
   summary: 'When prices changed, and which',
   description:
     'Oldest first. Prices are settings: a change is known from the first start of a gateway that has it.',
@@ -101,4 +98,4 @@ function modelWire(
   });
 }
 
-export const MODEL_OPERATIONS = [listOwn, listPrices, listChanges] as const;
+export const MODEL_OPERATIONS = inArea('models', [listOwn, listPrices, listChanges]);

@@ -1,12 +1,11 @@
 import { listNodes } from '../management/nodes.js';
 import { NODES, nodesWire } from '../shapes/node.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 
 const list = defineOperation({
   id: 'listNodes',
   method: 'GET',
   path: '/api/node',
-  area: 'nodes',
   summary: 'Every gateway that works on the store, and whether it is up to date',
   description:
     'Each gateway reports every two seconds. One that was killed is listed as silent for ten minutes; one that was shut down is no longer listed.',
@@ -15,4 +14,4 @@ const list = defineOperation({
   handler: async ({ deps }) => nodesWire(await listNodes(deps)),
 });
 
-export const NODE_OPERATIONS = [list] as const;
+export const NODE_OPERATIONS = inArea('nodes', [list]);

@@ -9,7 +9,7 @@ import {
   type OpenIdFlow,
 } from '../management/open-id.js';
 import { optional, shape } from '../shapes/shape.js';
-import { defineOperation, Reply, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, Reply, type OperationDeps } from './operation.js';
 import { cookieNamed, sessionCookieHeader } from './session-cookie.js';
 
 const LIMIT = { name: 'open-id' };
@@ -26,7 +26,6 @@ const begin = defineOperation({
   id: 'beginOpenId',
   method: 'GET',
   path: '/api/user/oidc/login',
-  area: 'sessions',
   summary: 'Go to the OpenID provider to log in',
   description: '`to` is the page of the console to go on with, such as `keys?status=2`.',
   access: 'public',
@@ -51,7 +50,6 @@ const finish = defineOperation({
   id: 'finishOpenId',
   method: 'GET',
   path: '/api/user/oidc/callback',
-  area: 'sessions',
   summary: 'Come back from the OpenID provider, logged in',
   description: 'Begins a session, or leads to the login page, which says why not.',
   access: 'public',
@@ -86,7 +84,6 @@ const leave = defineOperation({
   id: 'leaveOpenId',
   method: 'GET',
   path: LOGOUT_PATH,
-  area: 'sessions',
   summary: 'Go to the OpenID provider to log out there too',
   access: 'public',
   unsafe: true,
@@ -113,7 +110,6 @@ const end = defineOperation({
   id: 'endOpenId',
   method: 'POST',
   path: LOGOUT_PATH,
-  area: 'sessions',
   summary: 'End the sessions of somebody who has logged out at the OpenID provider',
   description:
     'For the provider alone: a form with its signed `logout_token` (back-channel logout).',
@@ -129,7 +125,7 @@ const end = defineOperation({
   },
 });
 
-export const OPEN_ID_OPERATIONS = [begin, finish, leave, end] as const;
+export const OPEN_ID_OPERATIONS = inArea('sessions', [begin, finish, leave, end]);
 
 function goTo(location: string, cookies: readonly string[]): Reply<null> {
   return new Reply(null, { status: 302, headers: { Location: location, 'Set-Cookie': cookies } });

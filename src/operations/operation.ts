@@ -20,14 +20,13 @@ import { check } from './check.js';
 
 /**
  * The management API is a table of operations, one file per area in `operations/`. To add one, write an entry and put it in
- * its file's list (a new file's list goes into `operations/index.ts`):
+ * its file's list, which names their area (a new file's list goes into `operations/index.ts`):
  *
  * ```ts
  * const renameThing = defineOperation({
  *   id: 'renameThing', // unique; the name in the OpenAPI document
  *   method: 'PUT',
  *   path: '/api/thing/:id', // fixed paths win over parameters; a trailing slash makes no difference
- *   area: 'things',
  *   summary: 'Give a thing another name',
  *   access: 'login', // public, visitor, key (an API key), login, auditor, admin or root
  *   params: ID_PARAMS,
@@ -75,6 +74,14 @@ export function defineOperation<
       };
     },
   };
+}
+
+/** The operations of a file, which belong to one area of the API. */
+export function inArea<const T extends readonly Unplaced[]>(
+  area: string,
+  operations: T,
+): { readonly [K in keyof T]: T[K] & { readonly area: string } } {
+  return operations.map((operation) => ({ ...operation, area })) as never;
 }
 
 /** Who may call: anybody; anybody, with their login if they have one; an API key; a logged-in caller; an auditor; an admin; root. */
@@ -186,7 +193,6 @@ interface Described {
   readonly method: Method;
   /** As Express writes it, without a trailing slash: `/api/user/:id`. */
   readonly path: string;
-  readonly area: string;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
@@ -230,6 +236,7 @@ type Answer<R> = R | Reply<R> | FileReply;
 
 /** An operation of any types, as the routes, the OpenAPI document and the tests see it. */
 export interface Operation extends Described {
+  readonly area: string;
   readonly params?: Joi.ObjectSchema;
   readonly query?: Joi.ObjectSchema;
   readonly body?: Joi.ObjectSchema;
@@ -239,8 +246,10 @@ export interface Operation extends Described {
   readonly prepare: (call: OperationCall) => PreparedOperation;
 }
 
+type Unplaced = Omit<Operation, 'area'>;
+
 /** An operation with the types of what it takes and gives, which `client/` derives its calls from. */
-export interface TypedOperation<Id extends string, P, Q, B, R> extends Operation {
+export interface TypedOperation<Id extends string, P, Q, B, R> extends Unplaced {
   readonly id: Id;
   /** For the compiler alone. */
   readonly types?: { readonly params: P; readonly query: Q; readonly body: B; readonly reply: R };

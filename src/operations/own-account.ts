@@ -7,7 +7,7 @@ import { requirePasswords } from '../management/sign-on.js';
 import { registerUser, removeUser, updateSelf, type WithNewAddress } from '../management/users.js';
 import { QUOTA, USER, userWire, type UserWire } from '../shapes/user.js';
 import { sessionCookieHeader } from './session-cookie.js';
-import { defineOperation, Reply, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, Reply, type OperationDeps } from './operation.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
 import { partial, shape } from '../shapes/shape.js';
 
@@ -15,7 +15,6 @@ const register = defineOperation({
   id: 'register',
   method: 'POST',
   path: '/api/user/register',
-  area: 'users',
   summary: 'Make an account for yourself',
   description:
     'If `accounts.registration` allows it. An `email` counts once it is confirmed with the code mailed to it; the answer does not reveal whether another account has it.',
@@ -40,7 +39,6 @@ const getSelf = defineOperation({
   id: 'getSelf',
   method: 'GET',
   path: '/api/user/self',
-  area: 'users',
   summary: 'Your own account',
   access: 'login',
   reply: USER,
@@ -51,7 +49,6 @@ const putSelf = defineOperation({
   id: 'updateSelf',
   method: 'PUT',
   path: '/api/user/self',
-  area: 'users',
   summary: 'Change your own account',
   description:
     'Absent members stay as they are. A new password or address requires `original_password`; an address counts once it is confirmed. A new password ends all sessions and access tokens; a browser that changed it gets a new session.',
@@ -98,7 +95,6 @@ const confirmEmail = defineOperation({
   id: 'confirmEmail',
   method: 'POST',
   path: '/api/user/email/confirm',
-  area: 'users',
   summary: 'Confirm your address with the code mailed to it',
   access: 'login',
   body: shape({ token: Joi.string().max(256) }),
@@ -113,7 +109,6 @@ const removeSelf = defineOperation({
   id: 'deleteSelf',
   method: 'DELETE',
   path: '/api/user/self',
-  area: 'users',
   summary: 'Delete your own account and its keys',
   access: 'login',
   errors: ['permission_denied'],
@@ -127,7 +122,6 @@ const topUp = defineOperation({
   id: 'topUp',
   method: 'POST',
   path: '/api/user/topup',
-  area: 'users',
   summary: 'Redeem a code',
   description: 'Answers with the quota that was added.',
   access: 'login',
@@ -139,11 +133,11 @@ const topUp = defineOperation({
   handler: ({ deps, body, actor }) => redeemCode(deps, body.key, actor),
 });
 
-export const OWN_ACCOUNT_OPERATIONS = [
+export const OWN_ACCOUNT_OPERATIONS = inArea('users', [
   register,
   getSelf,
   putSelf,
   confirmEmail,
   removeSelf,
   topUp,
-] as const;
+]);

@@ -3,7 +3,7 @@ import { accountNamed } from '../management/attempts.js';
 import { mailResetCode, mailResetTo, resetPassword } from '../management/password-reset.js';
 import { requirePasswords } from '../management/sign-on.js';
 import { ID_PARAMS } from '../shapes/lists.js';
-import { defineOperation, Reply } from './operation.js';
+import { defineOperation, inArea, Reply } from './operation.js';
 import { because, REASON } from './reason.js';
 import { EMAIL, PASSWORD } from './user-fields.js';
 import { nullable, optional, shape } from '../shapes/shape.js';
@@ -12,7 +12,6 @@ const askReset = defineOperation({
   id: 'requestPasswordReset',
   method: 'GET',
   path: '/api/reset_password',
-  area: 'users',
   summary: 'Have a one-time code mailed',
   description:
     'Gives the same answer, just as fast, whether or not the address belongs to an account.',
@@ -34,7 +33,6 @@ const reset = defineOperation({
   id: 'resetPassword',
   method: 'POST',
   path: '/api/user/reset',
-  area: 'users',
   summary: 'Set a password with a one-time code',
   description:
     'Ends all sessions and access tokens of the account. Without `password`, a strong one is made and returned in `data`. Wrong, expired and used codes get the same answer.',
@@ -58,7 +56,6 @@ const mailReset = defineOperation({
   id: 'mailPasswordReset',
   method: 'POST',
   path: '/api/user/:id/reset-mail',
-  area: 'users',
   summary: 'Mail an account a code to set a new password',
   description:
     'Goes to the address of the account; its password stays until the code is used, within 24 hours. The mail has a link if `server.public_url` is set.',
@@ -73,4 +70,4 @@ const mailReset = defineOperation({
   },
 });
 
-export const PASSWORD_RESET_OPERATIONS = [askReset, reset, mailReset] as const;
+export const PASSWORD_RESET_OPERATIONS = inArea('users', [askReset, reset, mailReset]);

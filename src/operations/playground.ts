@@ -14,7 +14,7 @@ import { fieldsOf } from '../ingress/read.js';
 import type { Credential } from '../store/store.js';
 import { ID } from '../shapes/lists.js';
 import { ADMIN_ROLE, recordAudit, type Actor } from '../management/audit.js';
-import { defineOperation, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, type OperationDeps } from './operation.js';
 import { because, REASON } from './reason.js';
 import { ATTEMPTS, attemptsOf, RANKED, rankedWire, type RankWire } from './ranked.js';
 import { newId } from '../gateway/request-id.js';
@@ -83,7 +83,6 @@ const rank = defineOperation({
   id: 'rankForComparison',
   method: 'POST',
   path: '/api/playground/rank',
-  area: 'playground',
   summary: 'Rank documents with your login, as a caller’s request is ranked',
   description:
     'It is admitted, priced and logged like any other, under a key of the account named `console`, which is made on first use and whose secret nobody has: its limits apply to the playground, and its row shows what was spent there. Admins may name one channel, which ranks alone and in one attempt, whatever its priority, weight and health; the audit log records that, without the texts.',
@@ -256,4 +255,4 @@ async function consoleKey(deps: OperationDeps, userId: number): Promise<Credenti
   throw new GatewayError('not_found', 'The account no longer exists.', { cause: failed?.error });
 }
 
-export const PLAYGROUND_OPERATIONS = [rank] as const;
+export const PLAYGROUND_OPERATIONS = inArea('playground', [rank]);

@@ -38,7 +38,7 @@ import {
   STATUS_NAMES,
   type CodeWire,
 } from '../shapes/code.js';
-import { defineOperation, FileReply, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, FileReply, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
@@ -68,7 +68,6 @@ const list = defineOperation({
   id: 'listRedemptionCodes',
   method: 'GET',
   path: '/api/redemption',
-  area: 'redemption',
   summary: 'All redemption codes, newest first',
   access: 'auditor',
   query: shape({ ...LIST_QUERY, ...FILTERS }),
@@ -80,7 +79,6 @@ const search = defineOperation({
   id: 'searchRedemptionCodes',
   method: 'GET',
   path: '/api/redemption/search',
-  area: 'redemption',
   summary: 'Search redemption codes by part of the name, or by id',
   access: 'auditor',
   query: shape({ ...LIST_QUERY, ...SEARCHED }),
@@ -105,7 +103,6 @@ const get = defineOperation({
   id: 'getRedemptionCode',
   method: 'GET',
   path: '/api/redemption/:id',
-  area: 'redemption',
   summary: 'One redemption code',
   access: 'auditor',
   params: ID_PARAMS,
@@ -118,7 +115,6 @@ const batches = defineOperation({
   id: 'listRedemptionBatches',
   method: 'GET',
   path: '/api/redemption/batch',
-  area: 'redemption',
   summary: 'Redemption codes added up by batch, newest first',
   description: 'Codes of older releases are grouped by name. Reads every code.',
   access: 'auditor',
@@ -130,7 +126,6 @@ const disableBatch = defineOperation({
   id: 'disableRedemptionBatch',
   method: 'POST',
   path: '/api/redemption/batch/disabled',
-  area: 'redemption',
   summary: 'Disable the unused codes of one batch, or of one name',
   description: 'Returns how many. Skips those with an equal or higher role.',
   access: 'admin',
@@ -149,7 +144,6 @@ const create = defineOperation({
   id: 'createRedemptionCodes',
   method: 'POST',
   path: '/api/redemption',
-  area: 'redemption',
   summary: 'Make redemption codes',
   description: 'Answers with the codes, which are not shown again: as JSON, or as a file.',
   access: 'admin',
@@ -195,7 +189,6 @@ const update = defineOperation({
   id: 'updateRedemptionCode',
   method: 'PUT',
   path: '/api/redemption',
-  area: 'redemption',
   summary: 'Change a redemption code',
   description:
     'Absent members stay as they are. A used code cannot change. With `status_only`, only the status changes.',
@@ -221,7 +214,6 @@ const removeInvalid = defineOperation({
   id: 'deleteInvalidRedemptionCodes',
   method: 'DELETE',
   path: '/api/redemption/invalid',
-  area: 'redemption',
   summary: 'Delete the codes that are used, disabled or expired',
   description: 'Returns how many.',
   access: 'admin',
@@ -235,7 +227,6 @@ const remove = defineOperation({
   id: 'deleteRedemptionCode',
   method: 'DELETE',
   path: '/api/redemption/:id',
-  area: 'redemption',
   summary: 'Delete a redemption code',
   access: 'admin',
   params: ID_PARAMS,
@@ -264,6 +255,14 @@ function tableOf(fresh: readonly FreshCode[]): string {
   return csvOf(CODE_COLUMNS, rows);
 }
 
-export const REDEMPTION_OPERATIONS = [
-  ...[list, search, batches, disableBatch, get, create, update, removeInvalid, remove],
-] as const;
+export const REDEMPTION_OPERATIONS = inArea('redemption', [
+  list,
+  search,
+  batches,
+  disableBatch,
+  get,
+  create,
+  update,
+  removeInvalid,
+  remove,
+]);

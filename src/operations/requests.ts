@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { newest, noRequest } from '../management/requests.js';
 import { OWN_REQUEST, ownRequestWire, REQUEST, requestWire } from '../shapes/request.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 import { shape } from '../shapes/shape.js';
 
 const PARAMS = shape({ request_id: Joi.string().max(128) });
@@ -10,7 +10,6 @@ const get = defineOperation({
   id: 'getRequest',
   method: 'GET',
   path: '/api/log/request/:request_id',
-  area: 'logs',
   summary: 'One request by its id, admitted or refused, with every attempt',
   access: 'auditor',
   params: PARAMS,
@@ -30,7 +29,6 @@ const getOwn = defineOperation({
   id: 'getOwnRequest',
   method: 'GET',
   path: '/api/log/self/request/:request_id',
-  area: 'logs',
   summary: 'One of your own requests by its id, admitted or refused',
   access: 'login',
   params: PARAMS,
@@ -47,4 +45,4 @@ const getOwn = defineOperation({
   },
 });
 
-export const REQUEST_OPERATIONS = [get, getOwn] as const;
+export const REQUEST_OPERATIONS = inArea('logs', [get, getOwn]);

@@ -12,7 +12,7 @@ import { EXPLAINED, explainedWire } from '../shapes/explained.js';
 import { SECRET, SETTING } from '../shapes/channel.js';
 import { DISCOVERED, discoveredWire } from '../shapes/discovered.js';
 import { ID } from '../shapes/lists.js';
-import { defineOperation, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, type OperationDeps } from './operation.js';
 import { arrayOf, mapOf, partial, shape, type Of } from '../shapes/shape.js';
 
 const MAX_DOCUMENTS = 10_000;
@@ -41,7 +41,6 @@ const explainRoute = defineOperation({
   id: 'explainRoute',
   method: 'POST',
   path: '/api/route/explain',
-  area: 'channels',
   summary: 'Where a request would go now, what it would cost, and why it would not go elsewhere',
   description:
     'Nothing is sent, reserved or charged. The gateway that answers says what cools down and what is busy on it.',
@@ -105,7 +104,6 @@ const probe = defineOperation({
   id: 'probeAddress',
   method: 'POST',
   path: '/api/channel/probe',
-  area: 'channels',
   summary: 'Find out what an unknown server speaks',
   description:
     'Asks the server about itself, and has it rank two short documents in the form of each provider that people run themselves: at most some sixty requests; all but those in its own form get a 404. A provider’s public address is recognised without a request. Nothing that the server says is quoted.',
@@ -126,4 +124,4 @@ const probe = defineOperation({
   },
 });
 
-export const ROUTE_OPERATIONS = [explainRoute, probe] as const;
+export const ROUTE_OPERATIONS = inArea('channels', [explainRoute, probe]);

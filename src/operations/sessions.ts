@@ -9,7 +9,7 @@ import { ID, ID_PARAMS } from '../shapes/lists.js';
 import { SESSION, sessionWire } from '../shapes/session.js';
 import { USER, userWire } from '../shapes/user.js';
 import { sessionCookieHeader } from './session-cookie.js';
-import { defineOperation, Reply } from './operation.js';
+import { defineOperation, inArea, Reply } from './operation.js';
 import { because, REASON_QUERY } from './reason.js';
 import { arrayOf, optional, shape } from '../shapes/shape.js';
 
@@ -20,7 +20,6 @@ const login = defineOperation({
   id: 'login',
   method: 'POST',
   path: '/api/user/login',
-  area: 'sessions',
   summary: 'Log in with username (or address) and password',
   description: 'The session is a cookie. It lasts as long as it is used, up to a maximum.',
   access: 'public',
@@ -51,7 +50,6 @@ const logout = defineOperation({
   id: 'logout',
   method: 'POST',
   path: '/api/user/logout',
-  area: 'sessions',
   summary: 'End this login, or all of them',
   description: 'With `everywhere`, all sessions and access tokens of the account end.',
   access: 'login',
@@ -66,7 +64,6 @@ const logoutByLink = defineOperation({
   id: 'logoutByLink',
   method: 'GET',
   path: '/api/user/logout',
-  area: 'sessions',
   summary: 'End this login, for clients that send GET',
   access: 'login',
   unsafe: true,
@@ -80,7 +77,6 @@ const createAccessToken = defineOperation({
   id: 'createAccessToken',
   method: 'POST',
   path: '/api/user/token',
-  area: 'sessions',
   summary: 'Make a new access token; the previous one ends',
   description:
     'For scripts: send it as `Authorization: Bearer`. It is not shown again, and is valid until it is replaced, the password changes, or its time is up: `expires_in` seconds, at most `accounts.access_token_ms`.',
@@ -104,7 +100,6 @@ const list = defineOperation({
   id: 'listSessions',
   method: 'GET',
   path: '/api/user/session',
-  area: 'sessions',
   summary: 'Your logins: sessions and access tokens, newest first',
   access: 'login',
   reply: SESSIONS,
@@ -116,7 +111,6 @@ const listOfUser = defineOperation({
   id: 'listUserSessions',
   method: 'GET',
   path: '/api/user/:id/session',
-  area: 'sessions',
   summary: 'The logins of an account, newest first',
   description:
     'The audit log has the logins, with time and address, and the failed ones: `user.login` and `user.login_failed`.',
@@ -134,7 +128,6 @@ const end = defineOperation({
   id: 'endSession',
   method: 'DELETE',
   path: '/api/user/session/:id',
-  area: 'sessions',
   summary: 'End one of your own sessions or access tokens',
   access: 'login',
   params: shape({ id: Joi.string().max(64) }),
@@ -149,7 +142,6 @@ const endOfUser = defineOperation({
   id: 'endUserSession',
   method: 'DELETE',
   path: '/api/user/:id/session/:session',
-  area: 'sessions',
   summary: 'End a session or access token of an account with a lower role',
   access: 'admin',
   params: shape({ id: ID, session: Joi.string().max(64) }),
@@ -161,7 +153,7 @@ const endOfUser = defineOperation({
   },
 });
 
-export const SESSION_OPERATIONS = [
+export const SESSION_OPERATIONS = inArea('sessions', [
   login,
   logout,
   logoutByLink,
@@ -170,4 +162,4 @@ export const SESSION_OPERATIONS = [
   end,
   listOfUser,
   endOfUser,
-] as const;
+]);

@@ -29,7 +29,7 @@ import {
   type BreakdownWire,
 } from '../shapes/stats.js';
 import { csvOf } from '../core/csv.js';
-import { defineOperation, FileReply } from './operation.js';
+import { defineOperation, inArea, FileReply } from './operation.js';
 import { choice, optional, partial, shape, type ObjectOf, type Of } from '../shapes/shape.js';
 
 const DAY_S = 24 * 3_600;
@@ -73,7 +73,6 @@ const series = defineOperation({
   id: 'usageSeries',
   method: 'GET',
   path: '/api/stats/series',
-  area: 'stats',
   summary: 'Requests, failures, latency and spending over time',
   description: `${KEPT} Grouped by channel, tag or provider, requests, failures and latency are those of its attempts. With \`user_id\`, or grouped by token or user, steps are hours, and requests that were refused before admission are not counted; by outcome, there are \`ok\` and \`failed\` with their requests alone.`,
   access: 'auditor',
@@ -92,7 +91,6 @@ const ownSeries = defineOperation({
   id: 'ownUsageSeries',
   method: 'GET',
   path: '/api/stats/self/series',
-  area: 'stats',
   summary: 'Your own requests, failures, latency and spending, by the hour',
   description: `${KEPT} Requests that were refused before admission are not counted. Grouped by outcome, \`ok\` and \`failed\` have their requests; latency and everything else are in the total alone.`,
   access: 'login',
@@ -115,7 +113,6 @@ const breakdown = defineOperation({
   id: 'usageBreakdown',
   method: 'GET',
   path: '/api/stats/breakdown',
-  area: 'stats',
   summary: 'Who spent what, by one or two dimensions, with the total',
   description: `${KEPT} The total is the sum of the rows, and agrees with \`used_quota\` of accounts and keys as far as it reaches.`,
   access: 'auditor',
@@ -129,7 +126,6 @@ const ownBreakdown = defineOperation({
   id: 'ownUsageBreakdown',
   method: 'GET',
   path: '/api/stats/self/breakdown',
-  area: 'stats',
   summary: 'What you spent, by one or two dimensions, with the total',
   description: KEPT,
   access: 'login',
@@ -151,7 +147,6 @@ const overview = defineOperation({
   id: 'getOverview',
   method: 'GET',
   path: '/api/overview',
-  area: 'stats',
   summary: 'Whether everything is all right: traffic, channels, nodes, and what needs attention',
   description:
     'Parts that change rarely are up to half a minute old, and what other callers were told a moment ago is told again: it is cheap to ask every few seconds.',
@@ -232,4 +227,10 @@ function spanOf(
   return { fromMs: start * 1_000, toMs: end * 1_000 };
 }
 
-export const STATS_OPERATIONS = [overview, series, ownSeries, breakdown, ownBreakdown] as const;
+export const STATS_OPERATIONS = inArea('stats', [
+  overview,
+  series,
+  ownSeries,
+  breakdown,
+  ownBreakdown,
+]);

@@ -6,7 +6,7 @@ import { SWITCHED, switchedWire, TAG_ENTRY, tagWire } from '../shapes/tag.js';
 import { IN_FORCE } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import { ID } from '../shapes/lists.js';
-import { defineOperation, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, type OperationDeps } from './operation.js';
 import { because, REASON } from './reason.js';
 import { arrayOf, extended, nullable, optional, shape, type Of } from '../shapes/shape.js';
 
@@ -19,7 +19,6 @@ const list = defineOperation({
   id: 'listTags',
   method: 'GET',
   path: '/api/channel/tag',
-  area: 'channels',
   summary: 'All tags, with their switches and channels',
   access: 'auditor',
   reply: arrayOf(TAG_ENTRY),
@@ -30,7 +29,6 @@ const disable = defineOperation({
   id: 'disableTag',
   method: 'POST',
   path: '/api/channel/tag/disabled',
-  area: 'channels',
   summary: 'Take every channel with a tag out of service, at once',
   description:
     'One switch that covers all channels with the tag, those added later included, and leaves their own status alone. Once this has answered, no gateway begins an attempt on any of them.',
@@ -46,7 +44,6 @@ const enable = defineOperation({
   id: 'enableTag',
   method: 'POST',
   path: '/api/channel/tag/enabled',
-  area: 'channels',
   summary: 'Put the channels with a tag back as they were',
   access: 'admin',
   body: SWITCH_BODY,
@@ -60,7 +57,6 @@ const edit = defineOperation({
   id: 'editTag',
   method: 'PUT',
   path: '/api/channel/tag',
-  area: 'channels',
   summary: 'Change all channels with a tag in one write',
   description:
     'Absent members stay as they are. A tag that is renamed while it is switched off stays off under its new name. Channels in the configuration are changed there: if one of them is, none is changed.',
@@ -90,4 +86,4 @@ async function switched(deps: OperationDeps, write: TagWrite): Promise<Of<typeof
   return { ...switchedWire(write), ...(await inForce(deps, write.version)) };
 }
 
-export const TAG_OPERATIONS = [list, disable, enable, edit] as const;
+export const TAG_OPERATIONS = inArea('channels', [list, disable, enable, edit]);

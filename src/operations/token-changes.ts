@@ -67,7 +67,6 @@ const create = defineOperation({
   id: 'createToken',
   method: 'POST',
   path: '/api/token',
-  area: 'tokens',
   summary: 'Make a key',
   description:
     'The reply has the key, which is not shown again. Without `remain_quota` the key may spend what its user has. Admins may make keys for others with `user_id`.',
@@ -94,7 +93,6 @@ const update = defineOperation({
   id: 'updateToken',
   method: 'PUT',
   path: '/api/token',
-  area: 'tokens',
   summary: 'Change a key',
   description:
     'Absent members stay as they are. `remain_quota` sets the quota, `add_quota` moves it, both atomically against running traffic. Enabling is judged by the values after the change, so that one call can extend and enable a key; it is refused if the key would still be expired or exhausted. With `status_only`, only the status changes.',
@@ -125,7 +123,6 @@ const roll = defineOperation({
   id: 'rollToken',
   method: 'POST',
   path: '/api/token/:id/roll',
-  area: 'tokens',
   summary: 'Give a key another secret',
   description:
     'The reply has the new key, which is not shown again. Name, quota, limits and history stay. The old key works for `keep_old_s`, so that applications can be changed one by one; without it, the old key ends at once. A second roll ends the key before the last.',
@@ -149,7 +146,6 @@ const remove = defineOperation({
   id: 'deleteToken',
   method: 'DELETE',
   path: '/api/token/:id',
-  area: 'tokens',
   summary: 'Delete a key',
   access: 'login',
   params: ID_PARAMS,
@@ -165,7 +161,6 @@ const removeMany = defineOperation({
   id: 'deleteTokens',
   method: 'POST',
   path: '/api/token/batch',
-  area: 'tokens',
   summary: 'Delete many keys',
   description: 'Skips those that do not exist or are not yours. Returns how many.',
   access: 'login',

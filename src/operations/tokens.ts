@@ -25,7 +25,7 @@ import { QUOTA } from '../shapes/user.js';
 import { NAMES, TOKEN, TOKEN_SORTS, TOKEN_STATUS, tokenWire } from '../shapes/key.js';
 import { CSV, FORMAT_QUERY, pageOrFile, type FormatQuery } from './list-file.js';
 import { TOKEN_CHANGES } from './token-changes.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 
 const TIME = Joi.number().integer();
 
@@ -70,7 +70,6 @@ const list = defineOperation({
   id: 'listTokens',
   method: 'GET',
   path: '/api/token',
-  area: 'tokens',
   summary: 'Your own keys; for admins, everybody’s',
   access: 'login',
   query: LIST_FILTER,
@@ -83,7 +82,6 @@ const search = defineOperation({
   id: 'searchTokens',
   method: 'GET',
   path: '/api/token/search',
-  area: 'tokens',
   summary: 'Search keys by part of the name',
   access: 'login',
   query: extended(
@@ -116,7 +114,6 @@ const find = defineOperation({
   id: 'findToken',
   method: 'POST',
   path: '/api/token/find',
-  area: 'tokens',
   summary: 'Whose key is this?',
   description:
     'Takes the whole key in the body, which no proxy and no history keeps. Except to admins, somebody else’s key is as unknown as one that does not exist.',
@@ -135,7 +132,6 @@ const get = defineOperation({
   id: 'getToken',
   method: 'GET',
   path: '/api/token/:id',
-  area: 'tokens',
   summary: 'One key',
   access: 'login',
   params: ID_PARAMS,
@@ -149,7 +145,6 @@ const usage = defineOperation({
   id: 'getTokenUsage',
   method: 'GET',
   path: '/api/usage/token',
-  area: 'tokens',
   summary: 'What the key of this request has used and has left',
   description:
     'Send the API key as for a rerank, from an address that it allows; disabled, expired and exhausted keys get an answer too.',
@@ -216,4 +211,11 @@ function withPrefix(key: string): string {
   return key.startsWith('sk-') ? key : `sk-${key}`;
 }
 
-export const TOKEN_OPERATIONS = [list, search, find, get, ...TOKEN_CHANGES, usage] as const;
+export const TOKEN_OPERATIONS = inArea('tokens', [
+  list,
+  search,
+  find,
+  get,
+  ...TOKEN_CHANGES,
+  usage,
+]);

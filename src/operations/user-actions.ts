@@ -2,7 +2,7 @@ import { invalid } from '../management/fields.js';
 import { deleteUser, updateUser, type UserEdit } from '../management/users.js';
 import { ID } from '../shapes/lists.js';
 import { QUOTA, USER_OR_NULL, userWire } from '../shapes/user.js';
-import { defineOperation } from './operation.js';
+import { defineOperation, inArea } from './operation.js';
 import { because, REASON } from './reason.js';
 import { choice, optional, shape, type Of } from '../shapes/shape.js';
 
@@ -19,7 +19,6 @@ const manage = defineOperation({
   id: 'manageUser',
   method: 'POST',
   path: '/api/user/manage',
-  area: 'users',
   summary: 'Enable, disable, promote, demote or delete an account, or move its quota',
   description:
     'Promoting makes the account an admin; only root may do so. `add_quota` takes `value` and a `mode`. Answers with the account, or null once it is deleted.',
@@ -57,4 +56,4 @@ function managedEdit({ action, mode, value }: ManageBody): UserEdit {
   }
 }
 
-export const USER_ACTION_OPERATIONS = [manage] as const;
+export const USER_ACTION_OPERATIONS = inArea('users', [manage]);

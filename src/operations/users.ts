@@ -28,7 +28,7 @@ import {
 } from '../shapes/lists.js';
 import { bodyMembers, readMembers } from '../shapes/members.js';
 import { QUOTA, ROLE, STATUS, USER, USER_SORTS, userWire, type UserWire } from '../shapes/user.js';
-import { defineOperation, type OperationDeps } from './operation.js';
+import { defineOperation, inArea, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
 import { because, REASON, REASON_QUERY } from './reason.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
@@ -54,7 +54,6 @@ const list = defineOperation({
   id: 'listUsers',
   method: 'GET',
   path: '/api/user',
-  area: 'users',
   summary: 'All accounts',
   access: 'auditor',
   query: shape({ ...LIST_QUERY, ...FILTERS }),
@@ -66,7 +65,6 @@ const search = defineOperation({
   id: 'searchUsers',
   method: 'GET',
   path: '/api/user/search',
-  area: 'users',
   summary: 'Search accounts by part of a name or address, or by id',
   access: 'auditor',
   query: shape({ ...LIST_QUERY, ...SEARCHED }),
@@ -93,7 +91,6 @@ const listAdmins = defineOperation({
   id: 'listAdmins',
   method: 'GET',
   path: '/api/user/admins',
-  area: 'users',
   summary: 'Whom to ask for what only admins may do',
   description:
     'The display names of up to five admins, or the names of those without one. If everybody may register, nobody is named.',
@@ -106,7 +103,6 @@ const get = defineOperation({
   id: 'getUser',
   method: 'GET',
   path: '/api/user/:id',
-  area: 'users',
   summary: 'One account',
   access: 'auditor',
   params: ID_PARAMS,
@@ -119,7 +115,6 @@ const create = defineOperation({
   id: 'createUser',
   method: 'POST',
   path: '/api/user',
-  area: 'users',
   summary: 'Make an account',
   description: 'Its role must be below your own.',
   access: 'admin',
@@ -150,7 +145,6 @@ const invite = defineOperation({
   id: 'inviteUser',
   method: 'POST',
   path: '/api/user/invite',
-  area: 'users',
   summary: 'Make an account, and mail its owner a code to set a password',
   description:
     'Until then nobody knows a password for it. The code is good for 24 hours; the mail has a link if `server.public_url` is set. If the mail cannot be sent, the answer is 502, but the account exists: `mailPasswordReset` sends another.',
@@ -199,7 +193,6 @@ const update = defineOperation({
   id: 'updateUser',
   method: 'PUT',
   path: '/api/user',
-  area: 'users',
   summary: 'Change an account',
   description:
     'Absent members stay as they are. `quota` sets the balance, `add_quota` moves it, both atomically against running traffic. Nobody acts on an equal or higher role. Disabling, and a new password, end all logins of the account.',
@@ -227,7 +220,6 @@ const remove = defineOperation({
   id: 'deleteUser',
   method: 'DELETE',
   path: '/api/user/:id',
-  area: 'users',
   summary: 'Delete an account, with its keys',
   access: 'admin',
   params: ID_PARAMS,
@@ -244,7 +236,7 @@ function quotaChange({ quota, add_quota: added }: UpdateBody): QuotaChange | und
   return added === undefined ? undefined : { add: added };
 }
 
-export const USER_OPERATIONS = [
+export const USER_OPERATIONS = inArea('users', [
   list,
   search,
   listAdmins,
@@ -253,4 +245,4 @@ export const USER_OPERATIONS = [
   invite,
   update,
   remove,
-] as const;
+]);
