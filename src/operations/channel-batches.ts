@@ -6,7 +6,7 @@ import { IN_FORCE } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import { ID } from '../shapes/lists.js';
 import { defineOperation, inArea, type OperationDeps } from './operation.js';
-import { because, IDS, REASON } from './reason.js';
+import { IDS, REASON } from './reason.js';
 import { arrayOf, shape, type Of } from '../shapes/shape.js';
 
 const MANY = shape({ ids: arrayOf(ID), count: COUNT, ...IN_FORCE });
@@ -24,7 +24,7 @@ const removeMany = defineOperation({
   reply: MANY,
   errors: ['conflict'],
   async handler({ deps, body, actor }) {
-    const write = await deleteChannels(deps, body.ids, because(actor, body.reason));
+    const write = await deleteChannels(deps, body.ids, actor);
     return many(deps, write);
   },
 });
@@ -40,7 +40,7 @@ const retag = defineOperation({
   errors: ['not_found', 'conflict'],
   async handler({ deps, body, actor }) {
     const edit = { tag: textOf(body.tag) };
-    return many(deps, await editChannels(deps, body.ids, edit, because(actor, body.reason)));
+    return many(deps, await editChannels(deps, body.ids, edit, actor));
   },
 });
 
@@ -55,8 +55,8 @@ const switchMany = defineOperation({
   body: shape({ ids: IDS, status: STATUS, reason: REASON }),
   reply: shape({ ids: arrayOf(ID), count: COUNT, auto_disabled: arrayOf(ID), ...IN_FORCE }),
   errors: ['not_found', 'conflict'],
-  async handler({ deps, body: { ids, status, reason }, actor }) {
-    const write = await switchChannels(deps, ids, status === 1, because(actor, reason));
+  async handler({ deps, body: { ids, status }, actor }) {
+    const write = await switchChannels(deps, ids, status === 1, actor);
     return { ...(await many(deps, write)), auto_disabled: [...write.autoDisabled] };
   },
 });

@@ -3,7 +3,7 @@ import { listUpstreamModels, testChannel, testDraft } from '../management/channe
 import { TESTED, testedWire } from '../shapes/tested.js';
 import { ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation, inArea } from './operation.js';
-import { because, REASON } from './reason.js';
+import { REASON } from './reason.js';
 import { CREATE_BODY, draftOf, NAME } from './channel-draft.js';
 import { arrayOf, optional, shape } from '../shapes/shape.js';
 
@@ -37,8 +37,8 @@ const test = defineOperation({
   reply: TESTED,
   errors: ['not_found', 'conflict'],
   async handler({ deps, params, body, actor }) {
-    const { model, reason } = body;
-    return testedWire(await testChannel(deps, params.id, model, because(actor, reason)));
+    const { model } = body;
+    return testedWire(await testChannel(deps, params.id, model, actor));
   },
 });
 
@@ -53,8 +53,8 @@ const draft = defineOperation({
   body: shape({ ...CREATE_BODY, model: optional(TEST_MODEL) }),
   reply: TESTED,
   async handler({ deps, body, actor }) {
-    const { model, reason } = body;
-    return testedWire(await testDraft(deps, draftOf(body), model, because(actor, reason)));
+    const { model } = body;
+    return testedWire(await testDraft(deps, draftOf(body), model, actor));
   },
 });
 

@@ -40,7 +40,7 @@ import {
 } from '../shapes/lists.js';
 import { defineOperation, inArea, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
-import { because, REASON, REASON_QUERY } from './reason.js';
+import { REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
 import { CREATE_BODY, draftOf, NAME, withoutNull } from './channel-draft.js';
 import {
@@ -119,7 +119,7 @@ const create = defineOperation({
   errors: ['conflict'],
   idempotent: true,
   async handler({ deps, body, actor }) {
-    return written(deps, await createChannel(deps, draftOf(body), because(actor, body.reason)));
+    return written(deps, await createChannel(deps, draftOf(body), actor));
   },
 });
 
@@ -137,15 +137,14 @@ const update = defineOperation({
   beside: { data: CHANNEL },
   errors: ['not_found', 'conflict'],
   async handler({ deps, query, body, actor }) {
-    const { id, reason } = body;
+    const { id } = body;
     const { status } = body;
     const edit = isStatusOnly(query, body)
       ? status === undefined
         ? {}
         : { status }
       : channelEdit(body);
-    const who = because(actor, reason);
-    const change = updateChannel(deps, id, edit, who, body.if_revision);
+    const change = updateChannel(deps, id, edit, actor, body.if_revision);
     const read = async () => channelWire(await getChannel(deps, id));
     return written(deps, await orPresent(change, read));
   },
@@ -161,8 +160,8 @@ const remove = defineOperation({
   query: REASON_QUERY,
   reply: shape({ id: ID, ...IN_FORCE }),
   errors: ['not_found', 'conflict'],
-  async handler({ deps, params: { id }, query, actor }) {
-    const version = await deleteChannel(deps, id, because(actor, query.reason));
+  async handler({ deps, params: { id }, actor }) {
+    const version = await deleteChannel(deps, id, actor);
     return { id, ...(await inForce(deps, version)) };
   },
 });
@@ -191,7 +190,7 @@ const copy = defineOperation({
   async handler({ deps, params, body, actor }) {
     const credentials = withoutNull(credentialsOf(body));
     const given = { ...recordOf(COPY, body), credentials };
-    return written(deps, await copyChannel(deps, params.id, given, because(actor, body.reason)));
+    return written(deps, await copyChannel(deps, params.id, given, actor));
   },
 });
 

@@ -17,6 +17,7 @@ import type { Login, SessionDeps } from '../management/sessions.js';
 import type { LoginSettings } from '../management/sign-on.js';
 import type { StatsDeps } from '../management/stats.js';
 import { check } from './check.js';
+import { because } from './reason.js';
 
 /**
  * The management API is a table of operations, one file per area in `operations/`. To add one, write an entry and put it in
@@ -56,12 +57,15 @@ export function defineOperation<
   return {
     ...described,
     prepare({ params, query, body, ...rest }) {
-      // `Who<A>` is what the routes found out about a caller with access `A`.
-      const context = {
-        ...rest,
+      const given = {
         params: check(definition.params, params, true),
         query: check(definition.query, query, true),
         body: check(definition.body, body, false),
+      };
+      // `Who<A>` is what the routes found out about a caller with access `A`.
+      const context = {
+        ...{ ...rest, ...given },
+        ...('actor' in rest ? { actor: because(rest.actor, given) } : {}),
       } as unknown as OperationContext<A, P, Q, B>;
       return {
         account: definition.limit?.account?.(context),

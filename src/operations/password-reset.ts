@@ -4,7 +4,7 @@ import { mailResetCode, mailResetTo, resetPassword } from '../management/passwor
 import { requirePasswords } from '../management/sign-on.js';
 import { ID_PARAMS } from '../shapes/lists.js';
 import { defineOperation, inArea, Reply } from './operation.js';
-import { because, REASON } from './reason.js';
+import { REASON } from './reason.js';
 import { EMAIL, PASSWORD } from './user-fields.js';
 import { nullable, optional, shape } from '../shapes/shape.js';
 
@@ -63,9 +63,9 @@ const mailReset = defineOperation({
   params: ID_PARAMS,
   body: shape({ reason: REASON }),
   errors: ['permission_denied', 'not_found', 'conflict', 'rate_limited', 'upstream_error'],
-  async handler({ deps, params, body, actor }) {
+  async handler({ deps, params, actor }) {
     requirePasswords(deps);
-    await mailResetTo(deps, params.id, because(actor, body.reason));
+    await mailResetTo(deps, params.id, actor);
     return null;
   },
 });

@@ -15,7 +15,7 @@ import type { Credential } from '../store/store.js';
 import { ID } from '../shapes/lists.js';
 import { ADMIN_ROLE, recordAudit, type Actor } from '../management/audit.js';
 import { defineOperation, inArea, type OperationDeps } from './operation.js';
-import { because, REASON } from './reason.js';
+import { REASON } from './reason.js';
 import { ATTEMPTS, attemptsOf, RANKED, rankedWire, type RankWire } from './ranked.js';
 import { newId } from '../gateway/request-id.js';
 import { arrayOf, partial, recordOf, shape, type Of } from '../shapes/shape.js';
@@ -109,7 +109,7 @@ const rank = defineOperation({
 /** The channel that an admin asks for, recorded in the audit log before it is called. */
 async function trialOf(
   deps: OperationDeps,
-  { channel_id: channelId, ignore_switches: ignoresSwitches = false, model, reason }: RankBody,
+  { channel_id: channelId, ignore_switches: ignoresSwitches = false, model }: RankBody,
   actor: Actor,
 ): Promise<Trial | undefined> {
   if (channelId === undefined) return undefined;
@@ -119,13 +119,7 @@ async function trialOf(
     });
   }
   const detail = { model, ignoresSwitches };
-  await recordAudit(
-    deps,
-    because(actor, reason),
-    'playground.rank',
-    `channel:${channelId}`,
-    detail,
-  );
+  await recordAudit(deps, actor, 'playground.rank', `channel:${channelId}`, detail);
   return { channelId, ignoresSwitches };
 }
 

@@ -40,7 +40,7 @@ import {
 } from '../shapes/code.js';
 import { defineOperation, inArea, FileReply, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
-import { because, REASON, REASON_QUERY } from './reason.js';
+import { REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
 import {
   arrayOf,
@@ -134,9 +134,9 @@ const disableBatch = defineOperation({
     'batch_id',
   ),
   reply: COUNT,
-  handler({ deps, body: { name = '', batch_id: batchId, reason }, actor }) {
+  handler({ deps, body: { name = '', batch_id: batchId }, actor }) {
     const of = batchId === undefined ? { name } : { batchId };
-    return disableRedemptionBatch(deps, of, because(actor, reason));
+    return disableRedemptionBatch(deps, of, actor);
   },
 });
 
@@ -159,9 +159,9 @@ const create = defineOperation({
   files: ['text/csv', 'text/plain'],
   idempotent: true,
   async handler({ deps, query, body, actor }) {
-    const { name, quota, count, expired_time: expiredTime, reason } = body;
+    const { name, quota, count, expired_time: expiredTime } = body;
     const draft = { name, quota, count, expiredTime };
-    const fresh = await createRedemptionCodes(deps, draft, because(actor, reason));
+    const fresh = await createRedemptionCodes(deps, draft, actor);
     switch (query.format) {
       case 'json':
         return fresh.map(({ code }) => code);
@@ -199,11 +199,10 @@ const update = defineOperation({
   beside: { data: CODE },
   errors: ['not_found', 'conflict'],
   async handler({ deps, query, body, actor }) {
-    const { id, reason } = body;
+    const { id } = body;
     if (body.status === CODE_STATUS_NUMBERS.used) await refuseToUse(deps, id);
     const change = changeOf(body, isStatusOnly(query, body));
-    const who = because(actor, reason);
-    const update = updateRedemptionCode(deps, id, change, who, body.if_revision);
+    const update = updateRedemptionCode(deps, id, change, actor, body.if_revision);
     return codeWire(
       await orPresent(update, async () => codeWire(await getRedemptionCode(deps, id))),
     );
@@ -219,8 +218,7 @@ const removeInvalid = defineOperation({
   access: 'admin',
   query: REASON_QUERY,
   reply: COUNT,
-  handler: ({ deps, query, actor }) =>
-    deleteInvalidRedemptionCodes(deps, because(actor, query.reason)),
+  handler: ({ deps, actor }) => deleteInvalidRedemptionCodes(deps, actor),
 });
 
 const remove = defineOperation({
@@ -232,8 +230,8 @@ const remove = defineOperation({
   params: ID_PARAMS,
   query: REASON_QUERY,
   errors: ['not_found'],
-  async handler({ deps, params, query, actor }) {
-    await deleteRedemptionCode(deps, params.id, because(actor, query.reason));
+  async handler({ deps, params, actor }) {
+    await deleteRedemptionCode(deps, params.id, actor);
     return null;
   },
 });

@@ -10,7 +10,7 @@ import { SESSION, sessionWire } from '../shapes/session.js';
 import { USER, userWire } from '../shapes/user.js';
 import { sessionCookieHeader } from './session-cookie.js';
 import { defineOperation, inArea, Reply } from './operation.js';
-import { because, REASON_QUERY } from './reason.js';
+import { REASON_QUERY } from './reason.js';
 import { arrayOf, optional, shape } from '../shapes/shape.js';
 
 /** Login failures that say something about the person; repeated refusals to wait are not noted again. */
@@ -147,8 +147,8 @@ const endOfUser = defineOperation({
   params: shape({ id: ID, session: Joi.string().max(64) }),
   query: REASON_QUERY,
   errors: ['permission_denied', 'not_found'],
-  async handler({ deps, params, query, actor }) {
-    await endListed(deps, params.id, params.session, because(actor, query.reason));
+  async handler({ deps, params, actor }) {
+    await endListed(deps, params.id, params.session, actor);
     return null;
   },
 });

@@ -7,7 +7,7 @@ import { IN_FORCE } from '../shapes/in-force.js';
 import { inForce } from './in-force.js';
 import { ID } from '../shapes/lists.js';
 import { defineOperation, inArea, type OperationDeps } from './operation.js';
-import { because, REASON } from './reason.js';
+import { REASON } from './reason.js';
 import { arrayOf, extended, nullable, optional, shape, type Of } from '../shapes/shape.js';
 
 const TAG = Joi.string().max(1_024);
@@ -49,8 +49,7 @@ const enable = defineOperation({
   body: SWITCH_BODY,
   reply: SWITCHED_REPLY,
   errors: ['not_found'],
-  handler: async ({ deps, body, actor }) =>
-    switched(deps, await enableTag(deps, body.tag, because(actor, body.reason))),
+  handler: async ({ deps, body, actor }) => switched(deps, await enableTag(deps, body.tag, actor)),
 });
 
 const edit = defineOperation({
@@ -70,14 +69,14 @@ const edit = defineOperation({
   reply: shape({ ids: arrayOf(ID), ...IN_FORCE }),
   errors: ['not_found', 'conflict'],
   async handler({ deps, body, actor }) {
-    const { tag, new_tag: moved, reason } = body;
+    const { tag, new_tag: moved } = body;
     const change = {
       ...sharedEdit(body),
       ...(moved === undefined ? {} : { tag: moved === null || moved === '' ? undefined : moved }),
     };
     if (Object.keys(change).length === 0)
       throw invalid('tag', 'Name at least one thing to change.');
-    const { ids, version } = await editTag(deps, tag, change, because(actor, reason));
+    const { ids, version } = await editTag(deps, tag, change, actor);
     return { ids: [...ids], ...(await inForce(deps, version)) };
   },
 });

@@ -26,7 +26,7 @@ import {
 } from '../shapes/key.js';
 import { defineOperation } from './operation.js';
 import { orPresent } from './present.js';
-import { because, IDS, REASON, REASON_QUERY } from './reason.js';
+import { IDS, REASON, REASON_QUERY } from './reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from './status-only.js';
 
 const TERMS = partial({
@@ -84,7 +84,7 @@ const create = defineOperation({
       ...{ userId, name, enabled: status === 1 },
       policy: readPolicy(limited === true ? { model_limits: [], ...body } : body),
     };
-    const { token, key } = await createToken(deps, draft, because(actor, body.reason));
+    const { token, key } = await createToken(deps, draft, actor);
     return { ...tokenWire(deps.now())(token), key };
   },
 });
@@ -102,8 +102,7 @@ const update = defineOperation({
   reply: TOKEN,
   beside: { data: TOKEN },
   errors: ['not_found', 'conflict'],
-  async handler({ deps, query, body, actor: who }) {
-    const actor = because(who, body.reason);
+  async handler({ deps, query, body, actor }) {
     const { id, status } = body;
     const statusOnly = isStatusOnly(query, body);
     const enabled = status === undefined ? undefined : await enabledBy(deps, id, status, actor);
@@ -137,7 +136,7 @@ const roll = defineOperation({
   idempotent: true,
   async handler({ deps, params, body, actor }) {
     const keepOldMs = body.keep_old_s * 1_000;
-    const { token, key } = await rollToken(deps, params.id, keepOldMs, because(actor, body.reason));
+    const { token, key } = await rollToken(deps, params.id, keepOldMs, actor);
     return { ...tokenWire(deps.now())(token), key };
   },
 });
@@ -151,8 +150,8 @@ const remove = defineOperation({
   params: ID_PARAMS,
   query: REASON_QUERY,
   errors: ['not_found'],
-  async handler({ deps, params, query, actor }) {
-    await deleteToken(deps, params.id, because(actor, query.reason));
+  async handler({ deps, params, actor }) {
+    await deleteToken(deps, params.id, actor);
     return null;
   },
 });
@@ -166,7 +165,7 @@ const removeMany = defineOperation({
   access: 'login',
   body: shape({ ids: IDS, reason: REASON }),
   reply: COUNT.required(),
-  handler: ({ deps, body, actor }) => deleteTokens(deps, body.ids, because(actor, body.reason)),
+  handler: ({ deps, body, actor }) => deleteTokens(deps, body.ids, actor),
 });
 
 function changeOf(body: UpdateBody): TokenChange {

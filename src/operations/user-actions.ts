@@ -3,7 +3,7 @@ import { deleteUser, updateUser, type UserEdit } from '../management/users.js';
 import { ID } from '../shapes/lists.js';
 import { QUOTA, USER_OR_NULL, userWire } from '../shapes/user.js';
 import { defineOperation, inArea } from './operation.js';
-import { because, REASON } from './reason.js';
+import { REASON } from './reason.js';
 import { choice, optional, shape, type Of } from '../shapes/shape.js';
 
 const MANAGE_BODY = shape({
@@ -28,12 +28,11 @@ const manage = defineOperation({
   errors: ['permission_denied', 'not_found', 'conflict'],
   idempotent: true,
   async handler({ deps, body, actor }) {
-    const manager = because(actor, body.reason);
     if (body.action === 'delete') {
-      await deleteUser(deps, body.id, manager);
+      await deleteUser(deps, body.id, actor);
       return null;
     }
-    return userWire(deps.now())(await updateUser(deps, body.id, managedEdit(body), manager));
+    return userWire(deps.now())(await updateUser(deps, body.id, managedEdit(body), actor));
   },
 });
 

@@ -30,7 +30,7 @@ import { bodyMembers, readMembers } from '../shapes/members.js';
 import { QUOTA, ROLE, STATUS, USER, USER_SORTS, userWire, type UserWire } from '../shapes/user.js';
 import { defineOperation, inArea, type OperationDeps } from './operation.js';
 import { orPresent } from './present.js';
-import { because, REASON, REASON_QUERY } from './reason.js';
+import { REASON, REASON_QUERY } from './reason.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
 import {
   arrayOf,
@@ -137,7 +137,7 @@ const create = defineOperation({
       ...{ username, password, email, displayName, role, enabled: status === 1, quota },
       ...readMembers(ACCOUNT_MEMBERS, body),
     };
-    return userWire(deps.now())(await createUser(deps, draft, because(actor, body.reason)));
+    return userWire(deps.now())(await createUser(deps, draft, actor));
   },
 });
 
@@ -167,7 +167,7 @@ const invite = defineOperation({
       ...{ username, email, displayName, role, quota },
       ...readMembers(ACCOUNT_MEMBERS, body),
     };
-    return userWire(deps.now())(await inviteUser(deps, invitation, because(actor, body.reason)));
+    return userWire(deps.now())(await inviteUser(deps, invitation, actor));
   },
 });
 
@@ -211,7 +211,7 @@ const update = defineOperation({
       ...readMembers(ACCOUNT_MEMBERS, body),
     };
     const view = userWire(deps.now());
-    const updated = updateUser(deps, id, edit, because(actor, body.reason), body.if_revision);
+    const updated = updateUser(deps, id, edit, actor, body.if_revision);
     return view(await orPresent(updated, async () => view(await getUser(deps, id))));
   },
 });
@@ -225,8 +225,8 @@ const remove = defineOperation({
   params: ID_PARAMS,
   query: REASON_QUERY,
   errors: ['permission_denied', 'not_found'],
-  async handler({ deps, params, query, actor }) {
-    await deleteUser(deps, params.id, because(actor, query.reason));
+  async handler({ deps, params, actor }) {
+    await deleteUser(deps, params.id, actor);
     return null;
   },
 });
