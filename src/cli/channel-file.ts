@@ -33,7 +33,9 @@ export function channelFile({ channels, tags, prices }: Exported): string {
       ),
     },
     ...(off.length > 0 && {
-      tags: off.map(({ tag, reason }) => ({ tag, disabled: true, ...(reason && { reason }) })),
+      tags: literally(
+        off.map(({ tag, reason }) => ({ tag, disabled: true, ...(reason && { reason }) })),
+      ),
     }),
     channels: channels.map((channel) => fileChannel(channel, prefixOf(channel, taken))),
   };
@@ -48,15 +50,24 @@ function fileChannel(channel: ChannelWire, prefix: string): Record<string, unkno
   const { name, provider, base_url: baseUrl, models, tag, status, settings } = channel;
   const isPlain = Object.entries(models).every(([theirs, ours]) => theirs === ours);
   return {
-    ...{ name, provider },
-    ...(baseUrl !== null && { base_url: baseUrl }),
+    ...literally({ name, provider, ...(baseUrl !== null && { base_url: baseUrl }) }),
     ...credentialMembers(channel, prefix),
-    models: isPlain ? Object.keys(models) : models,
-    ...(tag !== null && { tag }),
-    ...(status === CHANNEL_DISABLED && { enabled: false }),
-    ...(Object.keys(settings).length > 0 && { settings }),
-    ...otherMembers(channel),
+    ...literally({
+      models: isPlain ? Object.keys(models) : models,
+      ...(tag !== null && { tag }),
+      ...(status === CHANNEL_DISABLED && { enabled: false }),
+      ...(Object.keys(settings).length > 0 && { settings }),
+      ...otherMembers(channel),
+    }),
   };
+}
+
+/** Values in which a file would read the name of a variable, written so that it does not. */
+function literally<T extends object>(values: T): T {
+  const written = JSON.stringify(values);
+  return JSON.parse(written, (_name, value: unknown) =>
+    typeof value === 'string' ? value.split('${').join('$${') : value,
+  ) as T;
 }
 
 /** How the variables of a channel begin: with its name, or its id where nothing is left of the name or another has it. */

@@ -255,6 +255,13 @@ describe('channels export', () => {
     const pair = { accessKeyId: new Secret('id-gamma'), secretAccessKey: new Secret('key-gamma') };
     const aws = { name: '1 aws', provider: 'bedrock', settings: { region: 'eu-central-1' } };
     await store.createChannel(newChannel({ ...aws, credentials: pair }));
+    const odd = {
+      name: 'costs ${HOME}',
+      provider: 'local',
+      tag: '$${PATH}',
+      models: { '${A}': '${A}' },
+    };
+    await store.createChannel(newChannel({ ...odd, credentials: {} }));
     await store.close();
     const { code, out } = await run(['channels', 'export', '--local']);
     const file = join(folder, 'gateway.yaml');
@@ -274,6 +281,7 @@ describe('channels export', () => {
       { name: 'eu 1', provider: 'cohere', weight: 7, models: { a: 'a', b: 'c' }, tag: 'hosted' },
       { name: 'tei', baseUrl: 'http://127.0.0.1:9', status: 2 },
       { name: '1 aws', provider: 'bedrock', settings: { region: 'eu-central-1' } },
+      odd,
     ]);
     expect(channels?.[2]?.credentials.secretAccessKey?.reveal()).toBe('key-gamma');
     expect(channels?.[0]?.credentials.apiKey?.reveal()).toBe('key-alpha\nkey-beta');
