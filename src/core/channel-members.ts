@@ -2,13 +2,6 @@ import { BUDGET_MEMBERS } from './budget.js';
 import { MAX_QUOTA } from './quota.js';
 import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
 
-interface ChannelMemberSpec {
-  /**
-   * Whether many channels may be given this member at once, for example by tag; never true for what identifies the server.
-   */
-  readonly shared: boolean;
-}
-
 /**
  * The plain members of a channel, one row each. Configuration files, store defaults, the API and its document, the command
  * line with `--json`, and the table in docs/configuration.md are generated from it. To add a member, add a row here and the
@@ -21,7 +14,6 @@ export const CHANNEL_MEMBERS = {
     least: Number.MIN_SAFE_INTEGER,
     most: Number.MAX_SAFE_INTEGER,
     default: 0,
-    shared: true,
     flag: 'priority <number>',
     label: 'priority',
     title: 'Priority',
@@ -34,7 +26,6 @@ export const CHANNEL_MEMBERS = {
     least: 0,
     most: 1_000_000,
     default: 1,
-    shared: true,
     flag: 'weight <number>',
     label: 'weight',
     title: 'Weight',
@@ -47,7 +38,6 @@ export const CHANNEL_MEMBERS = {
     least: 1,
     most: 3_600_000,
     default: undefined,
-    shared: true,
     flag: 'timeout <ms>',
     label: 'timeout',
     title: 'Timeout of an attempt, in ms',
@@ -62,7 +52,6 @@ export const CHANNEL_MEMBERS = {
     least: 0,
     most: MAX_QUOTA,
     default: undefined,
-    shared: true,
     flag: 'cost <amount>',
     label: 'cost',
     title: 'What you pay there, in dollars',
@@ -74,7 +63,6 @@ export const CHANNEL_MEMBERS = {
     type: 'choice',
     choices: ['request', 'search_unit', 'million_tokens'],
     default: 'request',
-    shared: true,
     flag: 'cost-per <what>',
     label: 'cost for each',
     title: 'You pay it for each',
@@ -91,7 +79,6 @@ export const CHANNEL_MEMBERS = {
     least: 0,
     most: 1_000_000,
     default: 0,
-    shared: true,
     flag: 'max-concurrency <count>',
     label: 'at once',
     title: 'Concurrent requests',
@@ -105,7 +92,6 @@ export const CHANNEL_MEMBERS = {
     least: 0,
     most: 1_000_000_000,
     default: 0,
-    shared: true,
     flag: 'requests-per-minute <count>',
     label: 'requests a minute',
     title: 'Requests a minute',
@@ -119,7 +105,6 @@ export const CHANNEL_MEMBERS = {
     least: 0,
     most: 1_000_000_000_000,
     default: 0,
-    shared: true,
     flag: 'tokens-per-minute <count>',
     label: 'tokens a minute',
     title: 'Tokens a minute',
@@ -131,7 +116,6 @@ export const CHANNEL_MEMBERS = {
   adaptiveConcurrency: {
     type: 'boolean',
     default: false,
-    shared: true,
     flag: 'adaptive-concurrency <true|false>',
     label: 'adaptive',
     title: 'Find out from response times how many concurrent requests it takes',
@@ -143,7 +127,6 @@ export const CHANNEL_MEMBERS = {
     least: 0,
     most: 1_000_000,
     default: 0,
-    shared: true,
     flag: 'key-max-concurrency <count>',
     label: 'at once with one key',
     title: 'Concurrent requests with one of several API keys',
@@ -157,7 +140,6 @@ export const CHANNEL_MEMBERS = {
     least: 0,
     most: 1_000_000_000,
     default: 0,
-    shared: true,
     flag: 'key-requests-per-minute <count>',
     label: 'requests a minute with one key',
     title: 'Requests a minute with one of several API keys',
@@ -171,7 +153,6 @@ export const CHANNEL_MEMBERS = {
     least: 0,
     most: 1_000_000_000_000,
     default: 0,
-    shared: true,
     flag: 'key-tokens-per-minute <count>',
     label: 'tokens a minute with one key',
     title: 'Tokens a minute with one of several API keys',
@@ -184,7 +165,6 @@ export const CHANNEL_MEMBERS = {
     type: 'choice',
     choices: ['raw', 'normalized'],
     default: 'raw',
-    shared: true,
     flag: 'scores <kind>',
     label: 'scores',
     title: 'Scores',
@@ -197,7 +177,6 @@ export const CHANNEL_MEMBERS = {
     least: 16,
     most: 10_000_000,
     default: undefined,
-    shared: true,
     flag: 'pair-tokens <count>',
     label: 'reads',
     title: 'Tokens of the query and one document together',
@@ -210,7 +189,6 @@ export const CHANNEL_MEMBERS = {
     type: 'choice',
     choices: ['truncate', 'chunk'],
     default: 'truncate',
-    shared: true,
     flag: 'long-documents <how>',
     label: 'long documents',
     title: 'Documents longer than the model can read',
@@ -226,7 +204,6 @@ export const CHANNEL_MEMBERS = {
     least: 2,
     most: 100_000,
     default: undefined,
-    shared: true,
     flag: 'window-size <count>',
     label: 'window',
     title: 'Documents per window',
@@ -241,7 +218,6 @@ export const CHANNEL_MEMBERS = {
     least: 1,
     most: 99_999,
     default: undefined,
-    shared: true,
     flag: 'window-stride <count>',
     label: 'next window',
     title: 'Documents to the next window',
@@ -257,7 +233,6 @@ export const CHANNEL_MEMBERS = {
   retryUnsafe: {
     type: 'boolean',
     default: false,
-    shared: true,
     flag: 'retry-unsafe <true|false>',
     label: 'retry unsafe',
     title: 'Retry what the provider may have served already: it may charge twice',
@@ -269,7 +244,6 @@ export const CHANNEL_MEMBERS = {
     least: 0,
     most: 86_400,
     default: undefined,
-    shared: true,
     flag: 'health-check <seconds>',
     label: 'health check',
     title: 'Seconds between health checks',
@@ -278,22 +252,21 @@ export const CHANNEL_MEMBERS = {
     unit: 's',
     help: 'Seconds between health checks, each a rerank of two short documents, made by one node for all; 0: none. By default, model servers of your own (TEI, Infinity, vLLM, SGLang, NIM, OpenVINO, Mosec) are checked every 60 s, and nothing else is.',
   },
-  budget: { ...BUDGET_MEMBERS.budget, shared: true },
+  budget: BUDGET_MEMBERS.budget,
   /** Whose budget it is: the channel's own, or one for all channels of its tag. */
   budgetScope: {
     type: 'choice',
     choices: ['channel', 'tag'],
     default: 'channel',
-    shared: true,
     flag: 'budget-scope <scope>',
     label: 'budget of',
     title: 'The budget is',
     choiceTitles: { channel: 'for this channel alone', tag: 'shared by all channels with its tag' },
     help: 'Whether the budget is for this channel alone or shared by all channels with its tag, whichever of them declares it; if they declare different amounts, the lowest counts.',
   },
-  budgetPeriod: { ...BUDGET_MEMBERS.budgetPeriod, shared: true },
-  budgetTimeZone: { ...BUDGET_MEMBERS.budgetTimeZone, shared: true },
-} as const satisfies Readonly<Record<string, MemberSpec & ChannelMemberSpec>>;
+  budgetPeriod: BUDGET_MEMBERS.budgetPeriod,
+  budgetTimeZone: BUDGET_MEMBERS.budgetTimeZone,
+} as const satisfies Readonly<Record<string, MemberSpec>>;
 
 export type ChannelMembers = MembersOf<typeof CHANNEL_MEMBERS>;
 
@@ -327,18 +300,5 @@ export function windowMistake({
     : 'must be less than window_size, so that windows overlap';
 }
 
-/** The members that may be set on many channels at once. */
-export type SharedMember = {
-  [K in keyof ChannelMembers]: (typeof CHANNEL_MEMBERS)[K]['shared'] extends true ? K : never;
-}[keyof ChannelMembers];
-
 /** A channel's defaults; also used for members that a record from an older release lacks. */
 export const CHANNEL_DEFAULTS: ChannelMembers = defaultsOf(CHANNEL_MEMBERS);
-
-/** The rows of the members that may be set on many channels at once. */
-export const SHARED_CHANNEL_MEMBERS = Object.fromEntries(
-  Object.entries<MemberSpec & ChannelMemberSpec>(CHANNEL_MEMBERS).filter(
-    ([, { shared }]) => shared,
-  ),
-  // The filter matches the definition of `SharedMember`.
-) as Pick<typeof CHANNEL_MEMBERS, SharedMember>;

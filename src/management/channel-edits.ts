@@ -2,7 +2,7 @@ import {
   CHANNEL_DEFAULTS,
   CHANNEL_MEMBERS,
   windowMistake,
-  type SharedMember,
+  type ChannelMembers,
 } from '../core/channel-members.js';
 import { CHANNEL_ENABLED, type Channel } from '../core/channel.js';
 import { unknownValue } from '../core/closest.js';
@@ -44,7 +44,7 @@ export interface ChannelEdit extends Partial<
 }
 
 /** What many channels may be given at once: nothing that identifies their servers. */
-export type SharedEdit = Pick<ChannelEdit, 'models' | 'tag' | SharedMember>;
+export type SharedEdit = Pick<ChannelEdit, 'models' | 'tag' | keyof ChannelMembers>;
 
 export function draftedChannel(deps: ChannelDeps, draft: ChannelDraft): NewChannel {
   const given = spelled(draft, draft.provider);

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { joinApiKeys, MAX_API_KEYS } from '../core/api-keys.js';
-import { CHANNEL_MEMBERS, SHARED_CHANNEL_MEMBERS } from '../core/channel-members.js';
+import { CHANNEL_MEMBERS } from '../core/channel-members.js';
 import type { ChannelStatus } from '../core/channel.js';
 import { mapValues, present, snakeCase, snakeKeys } from '../core/records.js';
 import { Secret } from '../core/secret.js';
@@ -49,7 +49,7 @@ export const MODELS = Joi.alternatives()
   );
 
 /** What can be set on one channel, and on many at once. */
-export const SHARED_BODY = { models: optional(MODELS), ...bodyMembers(SHARED_CHANNEL_MEMBERS) };
+export const SHARED_BODY = { models: optional(MODELS), ...bodyMembers(CHANNEL_MEMBERS) };
 export type SharedBody = ObjectOf<typeof SHARED_BODY>;
 
 export const API_KEY = SECRET.empty('').description('The same as credentials.api_key.');
@@ -192,7 +192,7 @@ export function channelEdit(body: ChannelBody): ChannelEdit {
 }
 
 export function sharedEdit(body: SharedBody): SharedEdit {
-  return { ...readMembers(SHARED_CHANNEL_MEMBERS, body), ...modelsOf(body) };
+  return { ...readMembers(CHANNEL_MEMBERS, body), ...modelsOf(body) };
 }
 
 function modelsOf({ models }: SharedBody): Pick<SharedEdit, 'models'> {
