@@ -59,14 +59,6 @@ for (let unit = 0; unit < 0x10000; unit += 1) {
   MOST[unit] = most;
 }
 
-/** By byte of JSON, the least of a character that is this byte alone. */
-const LEAST_OF_BYTE = LEAST.slice(0, 0x100);
-/** Any other is a part of one. */
-const PART = 0xff;
-const BACKSLASH = 0x5c;
-LEAST_OF_BYTE.fill(PART, 0x80);
-LEAST_OF_BYTE[BACKSLASH] = PART;
-
 /** The most tokens per byte of UTF-8: half of a character of four bytes, or of one of two. */
 const MOST_PER_BYTE = 1.5;
 /** Digits have the highest lower bound. */
@@ -84,74 +76,13 @@ export function maySurelyExceed(bytes: number, tokens: number): boolean {
 
 /** A lower bound of a text's tokens. Counting stops beyond `upTo`: a text may be megabytes long. */
 export function leastTokens(text: string, upTo = Infinity): number {
-  return Math.floor(hundredthsOf(text, text.length, beyond(upTo)) / 100);
-}
-
-/** Hundredths that are more than so many tokens. */
-function beyond(tokens: number): number {
-  return 100 * (tokens + 1);
-}
-
-/** The least of a text, in hundredths. Its end is given: asked of strings of many kinds, it is looked up for each unit. */
-function hundredthsOf(text: string, end: number, enough: number): number {
+  const { length } = text;
+  const enough = 100 * (upTo + 1);
   let total = 0;
-  for (let at = 0; at < end && total < enough; at += 1) {
+  for (let at = 0; at < length && total < enough; at += 1) {
     total += LEAST[text.charCodeAt(at)] ?? 0;
   }
-  return total;
-}
-
-/** The same for a text that came as a JSON string, without decoding it. */
-export function leastTokensOfJson(json: Buffer, upTo = Infinity): number {
-  return Math.floor(hundredthsIn(json, beyond(upTo)) / 100);
-}
-
-function hundredthsIn(json: Buffer, enough: number): number {
-  const end = json.length - 1;
-  let total = 0;
-  for (let at = 1; at < end && total < enough;) {
-    const byte = json[at] ?? 0;
-    const alone = LEAST_OF_BYTE[byte] ?? PART;
-    if (alone !== PART) {
-      total += alone;
-      at += 1;
-    } else if (byte >= 0xf0) {
-      // A pair of surrogates, which are all alike.
-      total += 2 * (LEAST[0xd800] ?? 0);
-      at += 4;
-    } else {
-      const unit = unitAt(json, at, byte);
-      total += LEAST[unit] ?? 0;
-      at += byte >= 0xe0 ? 3 : byte === BACKSLASH && json[at + 1] === LETTER_U ? 6 : 2;
-    }
-  }
-  return total;
-}
-
-const LETTER_U = 0x75;
-/** What other escapes than those of six bytes mean; those that are not here mean the same without the backslash. */
-const ESCAPED = new Map(
-  Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(([letter, meant]) => [
-    letter.charCodeAt(0),
-    meant.charCodeAt(0),
-  ]),
-);
-
-/** The unit whose escape, or two or three bytes of UTF-8, begin at `at` with `byte`. */
-function unitAt(json: Buffer, at: number, byte: number): number {
-  const next = json[at + 1] ?? 0;
-  if (byte !== BACKSLASH) {
-    if (byte < 0xe0) return ((byte & 0x1f) << 6) | (next & 0x3f);
-    return ((byte & 0x0f) << 12) | ((next & 0x3f) << 6) | ((json[at + 2] ?? 0) & 0x3f);
-  }
-  if (next !== LETTER_U) return ESCAPED.get(next) ?? next;
-  let unit = 0;
-  for (let digit = at + 2; digit < at + 6; digit += 1) {
-    const code = json[digit] ?? 0;
-    // Letters have bit 6, and count from 1.
-    unit = (unit << 4) | ((code & 0x0f) + 9 * (code >> 6));
-  }
-  return unit;
+  return Math.floor(total / 100);
 }
 
 /** Units of a text that surely have more tokens than this: the rest need not be read. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cutToTokens, leastTokens, leastTokensOfJson, mostTokens } from '../../src/core/tokens.js';
-import { fc } from '../support/property.js';
+import { cutToTokens, leastTokens, mostTokens } from '../../src/core/tokens.js';
 
 /**
  * Texts with their tokens in vocabularies that models come with: the fewest and the most of o200k, cl100k, XLM-R and
@@ -63,46 +62,4 @@ it('tokens are counted no further than to the first that is too many', () => {
   expect(mostTokens(text, 1_000)).toBe(1_001);
   expect(leastTokens(text, far.least)).toBe(far.least);
   expect(mostTokens(text, far.most)).toBe(far.most);
-});
-
-describe('tokens of a text that came as JSON', () => {
-  const hex = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, '0');
-  const WAYS: readonly ((text: string) => string)[] = [
-    (text) => JSON.stringify(text),
-    (text) => `"${text.replace(/[^]/g, (unit) => `\\u${hex(unit)}`)}"`,
-    (text) => `"${text.replace(/[^]/g, (unit) => `\\u${hex(unit).toUpperCase()}`)}"`,
-    (text) => JSON.stringify(text).replaceAll('/', '\\/'),
-  ];
-  const units = fc.oneof(
-    fc.constantFrom(
-      ...Array.from(' \t\n\v\f\r\b\0"\\/aZz09{}~\x7f\x80éߟ\u07ff\u0800汉가\ud7ff\ue000\uffff'),
-    ),
-    fc.constantFrom('🪐', '\u{10ffff}', '\u{10000}', '\ud83d', '\udfff'),
-    fc.nat(0xffff).map((unit) => String.fromCharCode(unit)),
-  );
-
-  it('are as many as those of the text, however it was written', () => {
-    const texts = fc.array(units, { maxLength: 60 }).map((all) => all.join(''));
-    fc.assert(
-      fc.property(texts, fc.constantFrom(...WAYS), (text, written) => {
-        const json = Buffer.from(written(text));
-
-        const tokens = leastTokensOfJson(json);
-
-        expect(tokens).toBe(leastTokens(text));
-      }),
-      { numRuns: 2_000 },
-    );
-  });
-
-  it('are more than a limit only where those of the text are', () => {
-    const text = 'moons 3 '.repeat(50_000);
-    const json = Buffer.from(JSON.stringify(text));
-    const all = leastTokens(text);
-
-    for (const limit of [0, 1, 4_096, all - 1, all, all + 1]) {
-      expect(leastTokensOfJson(json, limit) > limit).toBe(all > limit);
-      expect(leastTokens(text, limit) > limit).toBe(all > limit);
-    }
-  });
 });

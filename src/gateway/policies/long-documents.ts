@@ -4,7 +4,6 @@ import {
   CUT_DOCUMENTS,
   cutToTokens,
   leastTokens,
-  leastTokensOfJson,
   mayExceed,
   maySurelyExceed,
   mostTokens,
@@ -109,10 +108,13 @@ function longOnes(documents: Documents, suspects: readonly number[], room: numbe
   );
 }
 
+/** By its beginning: a document of megabytes is not decoded for this. */
 function isSurelyLong(documents: Documents, index: number, room: number): boolean {
-  const { text } = documents.json(index);
-  return text !== undefined && leastTokensOfJson(text.bytes, room) > room;
+  return leastTokens(documents.text(index, UNITS_PER_TOKEN * room), room) > room;
 }
+
+/** More than a text has that is not mostly white space. */
+const UNITS_PER_TOKEN = 32;
 
 /** The documents, with those at `long` cut to the tokens that there is room for. */
 function cutOnes(documents: Documents, long: readonly number[], room: number): Documents {
