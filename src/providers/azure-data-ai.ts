@@ -2,9 +2,9 @@ import type { Json } from '../core/json.js';
 import { readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
   defineProvider,
   headerMistake,
+  keyInHeader,
   textSetting,
   type Endpoint,
   type HttpProvider,
@@ -13,13 +13,6 @@ import {
 import { ENTRA_SECRET, ENTRA_SETTINGS, tokenWithoutKey } from './signing/entra.js';
 
 const PATH = '/inference/semanticReranking';
-
-function headers(endpoint: Endpoint): Record<string, string> {
-  const { apiKey } = endpoint.credentials;
-  if (apiKey === undefined) return {};
-  const name = textSetting(endpoint.settings, 'apiKeyHeader').toLowerCase();
-  return name === 'authorization' ? bearer(endpoint) : { [name]: apiKey.reveal() };
-}
 
 function mistakes({
   credentials,
@@ -59,7 +52,7 @@ const common = {
     ...ENTRA_SECRET,
   },
   mistakes,
-  headers,
+  headers: keyInHeader,
   token: tokenWithoutKey,
   body: ({ model, query, documents, topN }: UpstreamCall) => ({
     model: model === DEFAULT_MODEL ? undefined : model,

@@ -7,9 +7,9 @@ import {
   tokensPerDocumentMistake,
 } from './cohere.js';
 import {
-  bearer,
   defineProvider,
   headerMistake,
+  keyInHeader,
   textSetting,
   type Endpoint,
   type HttpProvider,
@@ -18,16 +18,6 @@ import {
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { ENTRA_SECRET, ENTRA_SETTINGS, tokenWithoutKey } from './signing/entra.js';
-
-const BEARER_HEADER = 'authorization';
-
-/** A key is sent as a bearer token, or in the header that the channel names; a client secret is exchanged for a token. */
-function headers(endpoint: Endpoint): Record<string, string> {
-  const { apiKey } = endpoint.credentials;
-  if (apiKey === undefined) return {};
-  const name = textSetting(endpoint.settings, 'apiKeyHeader').toLowerCase();
-  return name === '' || name === BEARER_HEADER ? bearer(endpoint) : { [name]: apiKey.reveal() };
-}
 
 function mistakes({
   credentials,
@@ -63,13 +53,13 @@ const common = {
   settings: {
     apiKeyHeader: {
       type: 'string',
-      default: BEARER_HEADER,
+      default: 'authorization',
       describe: 'header for the key: authorization (as a bearer token) or api-key',
     },
     ...ENTRA_SETTINGS,
   },
   mistakes,
-  headers,
+  headers: keyInHeader,
   token: tokenWithoutKey,
 } satisfies Partial<HttpProvider>;
 

@@ -2,7 +2,7 @@ import type { FaultKind } from '../core/retry.js';
 import { decodeJinaLike, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
+  bearerWith,
   defineProvider,
   optionalTextSetting,
   REQUIRED_API_KEY,
@@ -76,10 +76,7 @@ export const baidu = defineProvider({
     },
     appid: { type: 'string', default: '', describe: 'value of the header appid; empty sends none' },
   },
-  headers: (endpoint) => {
-    const appid = optionalTextSetting(endpoint.settings, 'appid');
-    return { ...bearer(endpoint), ...(appid === undefined ? {} : { appid }) };
-  },
+  headers: bearerWith({ appid: 'appid' }),
   body: plainBody,
   decode: decodeJinaLike,
   fault,

@@ -5,8 +5,8 @@ import { objectsOf, readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
   bearer,
+  bearerWith,
   defineProvider,
-  optionalTextSetting,
   textSetting,
   type HttpProvider,
   type SettingSpec,
@@ -102,13 +102,7 @@ export const cloudflare = defineProvider({
       describe: 'AI Gateway that the request is routed through; empty: none',
     },
   },
-  headers: (endpoint) => {
-    const gateway = optionalTextSetting(endpoint.settings, 'gatewayId');
-    return {
-      ...bearer(endpoint),
-      ...(gateway === undefined ? {} : { 'cf-aig-gateway-id': gateway }),
-    };
-  },
+  headers: bearerWith({ gatewayId: 'cf-aig-gateway-id' }),
   notes: [SCALE],
 });
 

@@ -3,10 +3,9 @@ import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { objectsOf, plainBody, readRows, readUsage } from './dialects.js';
 import {
   bearer,
+  bearerWith,
   defineProvider,
-  optionalTextSetting,
   REQUIRED_API_KEY,
-  type Endpoint,
   type HttpProvider,
   type ProviderProfile,
   type UpstreamCall,
@@ -51,13 +50,7 @@ const settings = {
   },
 } as const;
 
-function headers(endpoint: Endpoint): Record<string, string> {
-  const workspace = optionalTextSetting(endpoint.settings, 'workspace');
-  return {
-    ...bearer(endpoint),
-    ...(workspace === undefined ? {} : { 'x-dashscope-workspace': workspace }),
-  };
-}
+const headers = bearerWith({ workspace: 'x-dashscope-workspace' });
 
 const IMAGE_MODELS = /-vl-/;
 

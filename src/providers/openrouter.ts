@@ -4,7 +4,7 @@ import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { contentsOf, decodeJinaLike, imageUrl, isEmptyText } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
-  bearer,
+  bearerWith,
   defineProvider,
   optionalTextSetting,
   REQUIRED_API_KEY,
@@ -58,15 +58,7 @@ export const openrouter = defineProvider({
     referer: { type: 'string', default: '', describe: 'value of the header HTTP-Referer' },
     title: { type: 'string', default: '', describe: 'value of the header X-OpenRouter-Title' },
   },
-  headers: (endpoint) => {
-    const referer = optionalTextSetting(endpoint.settings, 'referer');
-    const title = optionalTextSetting(endpoint.settings, 'title');
-    return {
-      ...bearer(endpoint),
-      ...(referer === undefined ? {} : { 'http-referer': referer }),
-      ...(title === undefined ? {} : { 'x-openrouter-title': title }),
-    };
-  },
+  headers: bearerWith({ referer: 'http-referer', title: 'x-openrouter-title' }),
   body: (call) => ({
     model: call.model,
     query: call.query,

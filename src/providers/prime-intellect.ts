@@ -1,13 +1,7 @@
 import type { FaultKind } from '../core/retry.js';
 import { decodeJinaLike, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import {
-  bearer,
-  defineProvider,
-  optionalTextSetting,
-  REQUIRED_API_KEY,
-  type UpstreamReply,
-} from './provider.js';
+import { bearerWith, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 
 const TOO_MUCH = /token|context|too (long|many|large)|at most/i;
@@ -24,10 +18,7 @@ export const primeIntellect = defineProvider({
   path: '/api/v1/rerank',
   credentials: REQUIRED_API_KEY,
   settings: { team: { type: 'string', describe: 'id of the team, sent as X-Prime-Team-ID' } },
-  headers: (endpoint) => {
-    const team = optionalTextSetting(endpoint.settings, 'team');
-    return { ...bearer(endpoint), ...(team === undefined ? {} : { 'x-prime-team-id': team }) };
-  },
+  headers: bearerWith({ team: 'x-prime-team-id' }),
   body: (call) => ({
     ...plainBody(call),
     instruction: call.options.instruction,

@@ -300,6 +300,26 @@ export function bearer(endpoint: Endpoint): Record<string, string> {
   return key === undefined ? {} : { authorization: `Bearer ${key.reveal()}` };
 }
 
+/** The same with a header for each of these settings that is set: the header's name by the setting's. */
+export function bearerWith(names: Readonly<Record<string, string>>): HttpProvider['headers'] {
+  return (endpoint) => {
+    const headers = bearer(endpoint);
+    for (const [setting, header] of Object.entries(names)) {
+      const value = textSetting(endpoint.settings, setting);
+      if (value !== '') headers[header] = value;
+    }
+    return headers;
+  };
+}
+
+/** The key as a bearer token, or in the header that the setting `apiKeyHeader` names; none without a key. */
+export function keyInHeader(endpoint: Endpoint): Record<string, string> {
+  const { apiKey } = endpoint.credentials;
+  const name = textSetting(endpoint.settings, 'apiKeyHeader').toLowerCase();
+  if (apiKey === undefined || name === '' || name === 'authorization') return bearer(endpoint);
+  return { [name]: apiKey.reveal() };
+}
+
 /**
  * A credential that the provider's `credentials` declares as required.
  * @throws CredentialError if the channel does not have it.

@@ -1,11 +1,5 @@
 import { decodeJinaLike } from './dialects.js';
-import {
-  bearer,
-  defineProvider,
-  optionalTextSetting,
-  REQUIRED_API_KEY,
-  type ProviderProfile,
-} from './provider.js';
+import { bearerWith, defineProvider, REQUIRED_API_KEY, type ProviderProfile } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 const profile: ProviderProfile = {
@@ -25,10 +19,7 @@ export const rerankGateway = defineProvider({
   settings: {
     tag: { type: 'string', describe: "tag of that gateway's channels to use, as X-Rerank-Tag" },
   },
-  headers: (endpoint) => {
-    const tag = optionalTextSetting(endpoint.settings, 'tag');
-    return { ...bearer(endpoint), ...(tag === undefined ? {} : { 'x-rerank-tag': tag }) };
-  },
+  headers: bearerWith({ tag: 'x-rerank-tag' }),
   body: ({ model, query, documents, topN, options }) => ({
     model,
     query,

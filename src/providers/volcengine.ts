@@ -1,9 +1,8 @@
 import type { FaultKind } from '../core/retry.js';
 import { contentsOf, readPositional } from './dialects.js';
 import {
-  bearer,
+  bearerWith,
   defineProvider,
-  textSetting,
   type CredentialSpec,
   type Endpoint,
   type UpstreamReply,
@@ -75,10 +74,7 @@ export const volcengine = defineProvider({
     accountId: { type: 'string', describe: 'account id, sent as V-Account-Id to older services' },
   },
   mistakes: volcengineMistakes,
-  headers: (endpoint) => {
-    const accountId = textSetting(endpoint.settings, 'accountId');
-    return { ...bearer(endpoint), ...(accountId === '' ? {} : { 'v-account-id': accountId }) };
-  },
+  headers: bearerWith({ accountId: 'v-account-id' }),
   sign: signForVolcengine,
   body: ({ model, query, documents, options }) => ({
     rerank_model: model,

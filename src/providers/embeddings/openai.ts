@@ -2,13 +2,11 @@ import type { Json } from '../../core/json.js';
 import type { JsonBody } from '../../bytes/index.js';
 import { readUsage } from '../dialects.js';
 import {
-  bearer,
   headerMistake,
+  keyInHeader,
   OPTIONAL_API_KEY,
   optionalTextSetting,
   REQUIRED_API_KEY,
-  textSetting,
-  type Endpoint,
   type SettingSpec,
   type UpstreamCall,
 } from '../provider.js';
@@ -96,12 +94,6 @@ export const openaiEmbeddings = defineEmbeddings(
   },
 );
 
-function azureHeaders(endpoint: Endpoint): Record<string, string> {
-  const key = endpoint.credentials.apiKey?.reveal() ?? '';
-  const name = textSetting(endpoint.settings, 'apiKeyHeader').toLowerCase();
-  return name === 'authorization' ? bearer(endpoint) : { [name]: key };
-}
-
 /** OpenAI's models on an Azure resource; the model is the name of the deployment. */
 export const azureOpenaiEmbeddings = defineEmbeddings(
   { ...api, ...openAiLimits },
@@ -119,7 +111,7 @@ export const azureOpenaiEmbeddings = defineEmbeddings(
         describe: 'header for the key: api-key, or authorization (as a bearer token)',
       },
     },
-    headers: azureHeaders,
+    headers: keyInHeader,
     mistakes: ({ settings }) => [headerMistake(settings, 'apiKeyHeader')],
     exampleModels: ['text-embedding-3-small'],
     notes: [
