@@ -5,6 +5,7 @@ import {
   bearer,
   bearerWith,
   defineProvider,
+  onlyFor,
   REQUIRED_API_KEY,
   type HttpProvider,
   type ProviderProfile,
@@ -64,10 +65,7 @@ const profile: ProviderProfile = {
     documentCharacters: 300_000,
   },
   echo: 'optional',
-  documents: {
-    objects: false,
-    images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
-  },
+  documents: { objects: false, images: onlyFor(IMAGE_MODELS) },
 };
 
 const native = {

@@ -3,7 +3,7 @@ import { decodeLlamaCpp } from './llamacpp.js';
 import { decodeAny, plainBody } from './dialects.js';
 import { defineProvider, optionalTextSetting, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
-import { SELF_HOSTED } from './self-hosted.js';
+import { scaleUnless, SELF_HOSTED } from './self-hosted.js';
 
 /** The runner's own errors are plain text. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
@@ -40,10 +40,7 @@ export const dockerModelRunner = defineProvider({
     sorted: false,
     topN: 'ignored',
     echo: 'optional',
-    scoreScale: {
-      default: 'logit',
-      models: [{ match: /qwen3/i, value: 'probability' }, ...(SELF_HOSTED.scoreScale.models ?? [])],
-    },
+    scoreScale: scaleUnless('logit', /qwen3/i, 'probability'),
   },
   exampleModels: ['ai/bge-reranker-v2-m3'],
   notes: [

@@ -1,6 +1,6 @@
 import { decodeAny, jinaLikeBody } from './dialects.js';
 import { defineProvider, REQUIRED_API_KEY } from './provider.js';
-import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+import { pathSetting, scaleUnless, SELF_HOSTED } from './self-hosted.js';
 
 /** GPUStack passes requests and replies on unchanged: the reply of each of its backends is read. */
 export const gpustack = defineProvider({
@@ -15,13 +15,7 @@ export const gpustack = defineProvider({
     sorted: false,
     topN: 'ignored',
     echo: 'always',
-    scoreScale: {
-      default: 'probability',
-      models: [
-        { match: /gguf|llama-box/i, value: 'logit' },
-        ...(SELF_HOSTED.scoreScale.models ?? []),
-      ],
-    },
+    scoreScale: scaleUnless('probability', /gguf|llama-box/i, 'logit'),
   },
   exampleModels: ['bge-reranker-v2-m3'],
   notes: ['Its vLLM backend gives probabilities, llama-box logits.'],

@@ -1,5 +1,5 @@
 import { findRows, objectsOf, readAnyRows, readUsage } from './dialects.js';
-import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { defineProvider, onlyFor, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 const IMAGE_MODELS = /reranker-m0/;
@@ -25,10 +25,7 @@ export const jinaSagemaker = defineProvider({
     ...SELF_HOSTED,
     truncates: true,
     echo: 'always',
-    documents: {
-      objects: true,
-      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
-    },
+    documents: { objects: true, images: onlyFor(IMAGE_MODELS) },
   },
   exampleModels: ['jina-reranker-v2-base-multilingual', 'jina-reranker-m0'],
   notes: [

@@ -1,5 +1,5 @@
 import { decodeJinaLike, objectsOf } from './dialects.js';
-import { defineProvider, REQUIRED_API_KEY } from './provider.js';
+import { defineProvider, onlyFor, REQUIRED_API_KEY } from './provider.js';
 import { readErrorMessage } from './reply.js';
 import { COSINE_MODELS, LISTWISE_MODELS, USUAL } from './self-hosted.js';
 
@@ -38,10 +38,7 @@ export const jina = defineProvider({
       },
     },
     echo: 'optional',
-    documents: {
-      objects: true,
-      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
-    },
+    documents: { objects: true, images: onlyFor(IMAGE_MODELS) },
     scoreScale: { default: 'probability', models: [{ match: COSINE_MODELS, value: 'cosine' }] },
     ranking: { default: 'pointwise', models: [{ match: LISTWISE_MODELS, value: 'listwise' }] },
   },

@@ -7,7 +7,7 @@ import {
   type HttpProvider,
   type ProviderProfile,
 } from './provider.js';
-import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+import { pathSetting, scaleUnless, SELF_HOSTED } from './self-hosted.js';
 
 /** Replaces the score of a document that could not be evaluated. */
 const FAILED = -1_000_000;
@@ -25,10 +25,7 @@ const profile: ProviderProfile = {
   ...SELF_HOSTED,
   sorted: false,
   topN: 'ignored',
-  scoreScale: {
-    default: 'logit',
-    models: [{ match: /qwen3/i, value: 'probability' }, ...(SELF_HOSTED.scoreScale.models ?? [])],
-  },
+  scoreScale: scaleUnless('logit', /qwen3/i, 'probability'),
 };
 
 const dialect = {

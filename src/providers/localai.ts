@@ -1,6 +1,6 @@
 import { decodeJinaLike, plainBody } from './dialects.js';
 import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
-import { SELF_HOSTED } from './self-hosted.js';
+import { scaleUnless, SELF_HOSTED } from './self-hosted.js';
 
 /** LocalAI, whose backends determine order and scale. */
 export const localai = defineProvider({
@@ -16,10 +16,7 @@ export const localai = defineProvider({
     sorted: false,
     topN: 'ignored',
     echo: 'always',
-    scoreScale: {
-      default: 'probability',
-      models: [{ match: /gguf|llama/i, value: 'logit' }, ...(SELF_HOSTED.scoreScale.models ?? [])],
-    },
+    scoreScale: scaleUnless('probability', /gguf|llama/i, 'logit'),
   },
   exampleModels: ['jina-reranker-v1-base-en'],
   notes: [

@@ -1,5 +1,5 @@
 import { contentsOf, decodeJinaLike, imageUrl, jinaLikeBody } from './dialects.js';
-import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { defineProvider, onlyFor, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 const IMAGE_MODELS = /vl\b|vl-|reranker-m0/i;
@@ -26,10 +26,7 @@ export const mlxVlm = defineProvider({
   profile: {
     ...SELF_HOSTED,
     echo: 'optional',
-    documents: {
-      objects: true,
-      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
-    },
+    documents: { objects: true, images: onlyFor(IMAGE_MODELS) },
     blanks: 'refused',
   },
   exampleModels: ['mlx-community/Qwen3-Reranker-0.6B'],

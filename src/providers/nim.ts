@@ -2,7 +2,7 @@ import type { Json } from '../core/json.js';
 import type { JsonBody } from '../bytes/index.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { contentsOf, imageUrl, isEmptyText, objectsOf, readRows, readUsage } from './dialects.js';
-import { defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
+import { defineProvider, onlyFor, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
 import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 /** Models that take images, as base64 in a `data:` URL. */
@@ -46,10 +46,7 @@ export const nim = defineProvider({
     limits: { documents: { default: 512 } },
     truncates: true,
     topN: 'unsupported',
-    documents: {
-      objects: false,
-      images: { default: false, models: [{ match: NIM_IMAGE_MODELS, value: true }] },
-    },
+    documents: { objects: false, images: onlyFor(NIM_IMAGE_MODELS) },
     blanks: 'as_space',
     scoreScale: { default: 'logit' },
     ranking: { default: 'pointwise' },

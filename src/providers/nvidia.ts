@@ -4,6 +4,7 @@ import { HOSTED } from './hosted.js';
 import { decodeNim, NIM_IMAGE_MODELS, nimBody } from './nim.js';
 import {
   defineProvider,
+  onlyFor,
   optionalTextSetting,
   REQUIRED_API_KEY,
   type HttpProvider,
@@ -21,10 +22,7 @@ const profile: ProviderProfile = {
   ...HOSTED,
   limits: { documents: { default: 512, models: [{ match: NIM_IMAGE_MODELS, value: 1_000 }] } },
   topN: 'unsupported',
-  documents: {
-    objects: false,
-    images: { default: false, models: [{ match: NIM_IMAGE_MODELS, value: true }] },
-  },
+  documents: { objects: false, images: onlyFor(NIM_IMAGE_MODELS) },
   blanks: 'as_space',
   scoreScale: { default: 'logit' },
   ranking: { default: 'pointwise' },

@@ -1,6 +1,6 @@
 import type { JsonBody } from '../bytes/index.js';
 import { contentsOf, imageUrl, readRows } from './dialects.js';
-import { defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
+import { defineProvider, onlyFor, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const IMAGE_MODELS = /-vl\b|-vl-|reranker-m0|multimodal/i;
@@ -29,10 +29,7 @@ export const ogx = defineProvider({
   profile: {
     ...SELF_HOSTED,
     isRelay: true,
-    documents: {
-      objects: false,
-      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
-    },
+    documents: { objects: false, images: onlyFor(IMAGE_MODELS) },
     scoreScale: { default: 'unbounded' },
   },
   exampleModels: ['nvidia/llama-3.2-nv-rerankqa-1b-v2', 'Qwen/Qwen3-Reranker-0.6B'],

@@ -6,6 +6,7 @@ import { HOSTED } from './hosted.js';
 import {
   bearerWith,
   defineProvider,
+  onlyFor,
   optionalTextSetting,
   REQUIRED_API_KEY,
   type Endpoint,
@@ -80,10 +81,7 @@ export const openrouter = defineProvider({
   profile: {
     ...HOSTED,
     echo: 'always',
-    documents: {
-      objects: true,
-      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
-    },
+    documents: { objects: true, images: onlyFor(IMAGE_MODELS) },
     scoreScale: { default: 'probability', models: [{ match: /^nvidia\//, value: 'unbounded' }] },
     billing: 'search_units',
   },

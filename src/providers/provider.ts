@@ -351,6 +351,11 @@ export function forModel<T>(fact: ByModel<T>, model: string): T {
   return fact.models?.find(({ match }) => match.test(model))?.value ?? fact.default;
 }
 
+/** A fact that is so for these models alone. */
+export function onlyFor(match: RegExp): ByModel<boolean> {
+  return { default: false, models: [{ match, value: true }] };
+}
+
 /**
  * The most documents of one request to a channel: its setting `maxDocuments` if its server was started with another limit,
  * otherwise the profile's limit; `undefined`: no limit is known.

@@ -2,6 +2,7 @@ import {
   textSetting,
   type HttpProvider,
   type ProviderProfile,
+  type ScoreScale,
   type SettingSpec,
 } from './provider.js';
 
@@ -10,6 +11,8 @@ export const LISTWISE_MODELS = /jina-reranker-v3|mxbai-rerank\S*listwise/i;
 
 /** Models whose scores are cosines. */
 export const COSINE_MODELS = /jina-reranker-v3/i;
+
+const COSINE_SCORES = [{ match: COSINE_MODELS, value: 'cosine' }] as const;
 
 /** What is so of most providers; each profile states its differences. */
 export const USUAL: ProviderProfile = {
@@ -29,10 +32,19 @@ export const USUAL: ProviderProfile = {
 export const SELF_HOSTED: ProviderProfile = {
   ...USUAL,
   truncates: false,
-  scoreScale: { default: 'probability', models: [{ match: COSINE_MODELS, value: 'cosine' }] },
+  scoreScale: { default: 'probability', models: COSINE_SCORES },
   ranking: { default: 'pointwise', models: [{ match: LISTWISE_MODELS, value: 'listwise' }] },
   billing: 'none',
 };
+
+/** The scale of a server's scores, which is another for these models. */
+export function scaleUnless(
+  usual: ScoreScale,
+  match: RegExp,
+  value: ScoreScale,
+): ProviderProfile['scoreScale'] {
+  return { default: usual, models: [{ match, value }, ...COSINE_SCORES] };
+}
 
 /** For servers whose limit is a startup option; read by `documentLimit`. */
 export const MAX_DOCUMENTS = {

@@ -3,6 +3,7 @@ import type { FaultKind } from '../core/retry.js';
 import { contentsOf, imageUrl, readRows, readUsage } from './dialects.js';
 import {
   defineProvider,
+  onlyFor,
   OPTIONAL_API_KEY,
   type HttpProvider,
   type ProviderProfile,
@@ -26,10 +27,7 @@ const profile: ProviderProfile = {
   ...SELF_HOSTED,
   truncates: true,
   echo: 'always',
-  documents: {
-    objects: false,
-    images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
-  },
+  documents: { objects: false, images: onlyFor(IMAGE_MODELS) },
   scoreScale: {
     default: 'probability',
     models: [

@@ -3,6 +3,7 @@ import { contentsOf, readPositional } from './dialects.js';
 import {
   bearerWith,
   defineProvider,
+  onlyFor,
   type CredentialSpec,
   type Endpoint,
   type UpstreamReply,
@@ -98,10 +99,7 @@ export const volcengine = defineProvider({
     limits: { documents: { default: 200 } },
     sorted: false,
     topN: 'unsupported',
-    documents: {
-      objects: false,
-      images: { default: false, models: [{ match: /^doubao-seed/, value: true }] },
-    },
+    documents: { objects: false, images: onlyFor(/^doubao-seed/) },
     blanks: 'as_space',
   },
   exampleModels: ['base-multilingual-rerank', 'm3-v2-rerank', 'doubao-seed-rerank'],

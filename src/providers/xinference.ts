@@ -2,7 +2,7 @@ import type { FaultKind } from '../core/retry.js';
 import { jinaLikeBody, readMeta, readRows } from './dialects.js';
 import { defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
-import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+import { pathSetting, scaleUnless, SELF_HOSTED } from './self-hosted.js';
 
 const UNKNOWN_MODEL = /model not found/i;
 
@@ -41,13 +41,7 @@ export const xinference = defineProvider({
   profile: {
     ...SELF_HOSTED,
     echo: 'optional',
-    scoreScale: {
-      default: 'probability',
-      models: [
-        { match: /jina-reranker-m0|gguf|flag/i, value: 'logit' },
-        ...(SELF_HOSTED.scoreScale.models ?? []),
-      ],
-    },
+    scoreScale: scaleUnless('probability', /jina-reranker-m0|gguf|flag/i, 'logit'),
   },
   exampleModels: ['bge-reranker-v2-m3', 'Qwen3-Reranker-0.6B'],
   notes: [
