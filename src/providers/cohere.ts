@@ -1,6 +1,5 @@
 import type { JsonBody } from '../bytes/index.js';
-import type { FaultKind } from '../core/retry.js';
-import { pickFields, readMeta, readRows } from './dialects.js';
+import { decodeJinaLike, faultByWords, pickFields } from './dialects.js';
 import {
   defineProvider,
   REQUIRED_API_KEY,
@@ -8,9 +7,7 @@ import {
   type ProviderProfile,
   type SettingSpec,
   type UpstreamCall,
-  type UpstreamReply,
 } from './provider.js';
-import { readErrorMessage } from './reply.js';
 import { USUAL } from './self-hosted.js';
 
 const profile: ProviderProfile = {
@@ -29,18 +26,11 @@ const profile: ProviderProfile = {
 const MONTHLY_QUOTA = /\/ ?month|per month|monthly/i;
 const CHUNK_LIMIT = /chunks|too many documents|10[ ,]?000/i;
 
-function fault(reply: UpstreamReply): FaultKind | undefined {
-  switch (reply.status) {
-    case 400:
-      return CHUNK_LIMIT.test(readErrorMessage(reply)) ? 'limit' : undefined;
-    case 429:
-      return MONTHLY_QUOTA.test(readErrorMessage(reply)) ? 'misconfigured' : undefined;
-    case 499:
-      return 'timeout';
-    default:
-      return undefined;
-  }
-}
+const fault = faultByWords(
+  [400, CHUNK_LIMIT, 'limit'],
+  [429, MONTHLY_QUOTA, 'misconfigured'],
+  [499, /^/, 'timeout'],
+);
 
 /** Cohere's first rerank API: only this one takes objects and chunk limits. Unknown members are refused (422). */
 export const cohereV1 = defineProvider({
@@ -57,10 +47,7 @@ export const cohereV1 = defineProvider({
     return_documents: false,
     max_chunks_per_doc: call.options.maxChunksPerDoc,
   }),
-  decode: (reply) => ({
-    rows: readRows(reply.field('results'), 'index', 'relevance_score'),
-    usage: readMeta(reply),
-  }),
+  decode: decodeJinaLike,
   fault,
   profile,
   exampleModels: ['rerank-v3.5', 'rerank-multilingual-v3.0'],
@@ -121,10 +108,7 @@ export const cohere = defineProvider({
     max_tokens_per_doc: tokensPerDocument(call),
     priority: call.options.priority,
   }),
-  decode: (reply) => ({
-    rows: readRows(reply.field('results'), 'index', 'relevance_score'),
-    usage: readMeta(reply),
-  }),
+  decode: decodeJinaLike,
   fault,
   profile: { ...profile, echo: 'never', documents: { objects: false, images: { default: false } } },
   exampleModels: ['rerank-v4.0-pro', 'rerank-v4.0-fast', 'rerank-v3.5'],

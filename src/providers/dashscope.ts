@@ -1,6 +1,6 @@
 import type { JsonBody } from '../bytes/index.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
-import { objectsOf, plainBody, readRows, readUsage } from './dialects.js';
+import { decodeJinaLike, objectsOf, plainBody, readRows, readUsage } from './dialects.js';
 import {
   bearer,
   bearerWith,
@@ -101,10 +101,7 @@ const compatible = {
   settings,
   headers,
   body: compatibleBody,
-  decode: (reply) => ({
-    rows: readRows(reply.field('results'), 'index', 'relevance_score'),
-    usage: readUsage(reply),
-  }),
+  decode: decodeJinaLike,
   fault,
   profile: { ...profile, documents: { objects: false, images: { default: false } } },
   exampleModels: ['qwen3-rerank', 'qwen3.7-text-rerank'],

@@ -1,7 +1,9 @@
 import { Json, JsonShapeError, parseNumeric } from '../core/json.js';
 import { JsonFragment, NumberRows, type Documents, type JsonBody } from '../bytes/index.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
-import type { UpstreamCall } from './provider.js';
+import type { FaultKind } from '../core/retry.js';
+import type { UpstreamCall, UpstreamReply } from './provider.js';
+import { readErrorMessage } from './reply.js';
 
 /** How a server marks a row without a score: never, by null, or by leaving the score out. */
 type Unscored = 'never' | 'null' | 'absent';
@@ -163,6 +165,22 @@ export function decodeAny(reply: Json, call: UpstreamCall): UpstreamRanking {
   return {
     rows: readAnyRows(findRows(reply), call.documents.count),
     usage: { ...meta, inputTokens: readUsage(reply).inputTokens ?? meta.inputTokens },
+  };
+}
+
+/** A refusal with this status, or with any, that has these words in its message. */
+type Refusal = readonly [status: number | 'any', words: RegExp, kind: FaultKind];
+
+/** Judges refusals by their words: the first row that fits decides. */
+export function faultByWords(
+  ...refusals: readonly Refusal[]
+): (reply: UpstreamReply) => FaultKind | undefined {
+  return (reply) => {
+    if (reply.status < 400) return undefined;
+    const message = readErrorMessage(reply);
+    const fits = ([status, words]: Refusal) =>
+      (status === 'any' || status === reply.status) && words.test(message);
+    return refusals.find(fits)?.[2];
   };
 }
 

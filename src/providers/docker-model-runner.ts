@@ -1,16 +1,7 @@
-import type { FaultKind } from '../core/retry.js';
 import { decodeLlamaCpp } from './llamacpp.js';
-import { decodeAny, plainBody } from './dialects.js';
-import { defineProvider, optionalTextSetting, type UpstreamReply } from './provider.js';
-import { readErrorMessage } from './reply.js';
+import { decodeAny, faultByWords, plainBody } from './dialects.js';
+import { defineProvider, optionalTextSetting } from './provider.js';
 import { scaleUnless, SELF_HOSTED } from './self-hosted.js';
-
-/** The runner's own errors are plain text. */
-function fault(reply: UpstreamReply): FaultKind | undefined {
-  return reply.status === 400 && /request too large/i.test(readErrorMessage(reply))
-    ? 'limit'
-    : undefined;
-}
 
 /** Docker Model Runner passes requests on, mostly to llama.cpp, also to vLLM and SGLang, and returns their replies. */
 export const dockerModelRunner = defineProvider({
@@ -33,7 +24,8 @@ export const dockerModelRunner = defineProvider({
   body: plainBody,
   decode: (reply, call) =>
     reply.maybe('results').isArray() ? decodeLlamaCpp(reply) : decodeAny(reply, call),
-  fault,
+  // The runner's own errors are plain text.
+  fault: faultByWords([400, /request too large/i, 'limit']),
   profile: {
     ...SELF_HOSTED,
     limits: { bodyBytes: 10_000_000 },

@@ -1,6 +1,5 @@
-import { decodeJinaLike, objectsOf } from './dialects.js';
+import { decodeJinaLike, faultByWords, objectsOf } from './dialects.js';
 import { defineProvider, onlyFor, REQUIRED_API_KEY } from './provider.js';
-import { readErrorMessage } from './reply.js';
 import { COSINE_MODELS, LISTWISE_MODELS, USUAL } from './self-hosted.js';
 
 const NO_BALANCE = /balance not enough|insufficient balance/i;
@@ -23,8 +22,7 @@ export const jina = defineProvider({
     truncation: options.truncation,
   }),
   decode: decodeJinaLike,
-  fault: (reply) =>
-    reply.status >= 400 && NO_BALANCE.test(readErrorMessage(reply)) ? 'misconfigured' : undefined,
+  fault: faultByWords(['any', NO_BALANCE, 'misconfigured']),
   profile: {
     ...USUAL,
     limits: {

@@ -1,20 +1,9 @@
-import type { FaultKind } from '../core/retry.js';
-import { decodeJinaLike, jinaLikeBody } from './dialects.js';
-import { defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
-import { readErrorMessage } from './reply.js';
+import { decodeJinaLike, faultByWords, jinaLikeBody } from './dialects.js';
+import { defineProvider, REQUIRED_API_KEY } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
-/**
- * A spent budget is reported with 400 or 429, and a wrong key, where there is no database to look it up in, with 400: neither is the
- * caller's fault, nor temporary.
- */
-function fault(reply: UpstreamReply): FaultKind | undefined {
-  const { status } = reply;
-  return (status === 400 || status === 429) &&
-    /budget|no connected db/i.test(readErrorMessage(reply))
-    ? 'misconfigured'
-    : undefined;
-}
+/** A spent budget, or a wrong key where there is no database to look it up in: neither is the caller's fault, nor temporary. */
+const OURS = /budget|no connected db/i;
 
 /** LiteLLM's proxy. It returns documents by default; scores and order are those of the provider behind it. */
 export const litellm = defineProvider({
@@ -29,7 +18,7 @@ export const litellm = defineProvider({
     instruction: call.options.instruction,
   }),
   decode: decodeJinaLike,
-  fault,
+  fault: faultByWords([400, OURS, 'misconfigured'], [429, OURS, 'misconfigured']),
   profile: {
     ...SELF_HOSTED,
     isRelay: true,

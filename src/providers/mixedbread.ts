@@ -1,21 +1,9 @@
-import type { FaultKind } from '../core/retry.js';
-import { pickFields, readRows, readUsage } from './dialects.js';
+import { faultByWords, pickFields, readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import {
-  defineProvider,
-  REQUIRED_API_KEY,
-  type UpstreamCall,
-  type UpstreamReply,
-} from './provider.js';
-import { readErrorMessage } from './reply.js';
+import { defineProvider, REQUIRED_API_KEY, type UpstreamCall } from './provider.js';
 
 const LISTWISE = /listwise/i;
 const TOO_MUCH = /at most [\d,]+ (items|characters)|too_long/i;
-
-function fault(reply: UpstreamReply): FaultKind | undefined {
-  const refused = reply.status === 400 || reply.status === 422;
-  return refused && TOO_MUCH.test(readErrorMessage(reply)) ? 'limit' : undefined;
-}
 
 /** Only the listwise models are documented to read an instruction. */
 function instruction({ model, options }: UpstreamCall): string | undefined {
@@ -45,7 +33,7 @@ export const mixedbread = defineProvider({
     rows: readRows(reply.field('data'), 'index', 'score'),
     usage: readUsage(reply),
   }),
-  fault,
+  fault: faultByWords([400, TOO_MUCH, 'limit'], [422, TOO_MUCH, 'limit']),
   profile: {
     ...HOSTED,
     limits: { documents: { default: 1_000 }, queryCharacters: 32_000 },

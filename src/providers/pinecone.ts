@@ -1,15 +1,7 @@
 import type { JsonBody } from '../bytes/index.js';
-import type { FaultKind } from '../core/retry.js';
-import { objectsOf, pickFields, readRows } from './dialects.js';
+import { faultByWords, objectsOf, pickFields, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import {
-  defineProvider,
-  requiredCredential,
-  textSetting,
-  type UpstreamCall,
-  type UpstreamReply,
-} from './provider.js';
-import { readErrorMessage } from './reply.js';
+import { defineProvider, requiredCredential, textSetting, type UpstreamCall } from './provider.js';
 
 function isCohere(model: string): boolean {
   return model.startsWith('cohere-');
@@ -18,15 +10,6 @@ function isCohere(model: string): boolean {
 const MONTHLY = /month/i;
 const TOO_MUCH = /too many documents|maximum|exceed|at most \d/i;
 const WRONG_VERSION = /api[- ]version/i;
-
-/** An exhausted monthly quota is reported like a rate limit. */
-function fault(reply: UpstreamReply): FaultKind | undefined {
-  if (reply.status !== 400 && reply.status !== 429) return undefined;
-  const message = readErrorMessage(reply);
-  if (reply.status === 429) return MONTHLY.test(message) ? 'misconfigured' : undefined;
-  if (WRONG_VERSION.test(message)) return 'misconfigured';
-  return TOO_MUCH.test(message) ? 'limit' : undefined;
-}
 
 /** Only Cohere's models take several fields, and each field must be in every document. */
 function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
@@ -82,7 +65,12 @@ export const pinecone = defineProvider({
     rows: readRows(reply.field('data'), 'index', 'score'),
     usage: { searchUnits: reply.maybe('usage').maybe('rerank_units').optionalNumber() },
   }),
-  fault,
+  fault: faultByWords(
+    // An exhausted monthly quota is reported like a rate limit.
+    [429, MONTHLY, 'misconfigured'],
+    [400, WRONG_VERSION, 'misconfigured'],
+    [400, TOO_MUCH, 'limit'],
+  ),
   profile: {
     ...HOSTED,
     limits: {

@@ -1,14 +1,8 @@
-import type { FaultKind } from '../core/retry.js';
-import { decodeJinaLike, plainBody } from './dialects.js';
+import { decodeJinaLike, faultByWords, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import { bearerWith, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
-import { readErrorMessage } from './reply.js';
+import { bearerWith, defineProvider, REQUIRED_API_KEY } from './provider.js';
 
 const TOO_MUCH = /token|context|too (long|many|large)|at most/i;
-
-function fault(reply: UpstreamReply): FaultKind | undefined {
-  return reply.status === 400 && TOO_MUCH.test(readErrorMessage(reply)) ? 'limit' : undefined;
-}
 
 /** Prime Intellect: nothing is cut, and rows whose scores are rounded to the same value stay in order. */
 export const primeIntellect = defineProvider({
@@ -24,7 +18,7 @@ export const primeIntellect = defineProvider({
     instruction: call.options.instruction,
   }),
   decode: decodeJinaLike,
-  fault,
+  fault: faultByWords([400, TOO_MUCH, 'limit']),
   profile: {
     ...HOSTED,
     limits: {

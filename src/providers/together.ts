@@ -1,20 +1,11 @@
-import type { FaultKind } from '../core/retry.js';
-import { decodeJinaLike, pickFields } from './dialects.js';
+import { decodeJinaLike, faultByWords, pickFields } from './dialects.js';
 import { HOSTED } from './hosted.js';
-import { defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
-import { readErrorMessage } from './reply.js';
+import { defineProvider, REQUIRED_API_KEY } from './provider.js';
 
 /** Only these, on dedicated endpoints, rank objects. */
 const OBJECT_MODELS = /llama-rank/i;
 const NOT_AVAILABLE = /non-serverless model|model_not_available/i;
 const TOO_MUCH = /too many documents|at most [\d,]+ documents/i;
-
-function fault(reply: UpstreamReply): FaultKind | undefined {
-  if (reply.status !== 400) return undefined;
-  const message = readErrorMessage(reply);
-  if (NOT_AVAILABLE.test(message)) return 'misconfigured';
-  return TOO_MUCH.test(message) ? 'limit' : undefined;
-}
 
 /** Together AI. Unknown members are refused; `document` is in every row, empty if no echo was asked for. */
 export const together = defineProvider({
@@ -36,7 +27,7 @@ export const together = defineProvider({
     };
   },
   decode: decodeJinaLike,
-  fault,
+  fault: faultByWords([400, NOT_AVAILABLE, 'misconfigured'], [400, TOO_MUCH, 'limit']),
   profile: {
     ...HOSTED,
     limits: { pairTokens: { default: 8_192 } },

@@ -1,6 +1,6 @@
 import type { JsonBody } from '../bytes/index.js';
 import type { FaultKind } from '../core/retry.js';
-import { contentsOf, imageUrl, readRows, readUsage } from './dialects.js';
+import { contentsOf, decodeJinaLike, imageUrl, readRows, readUsage } from './dialects.js';
 import {
   defineProvider,
   onlyFor,
@@ -66,10 +66,7 @@ const dialect = {
     max_tokens_per_doc: call.options.maxTokensPerDoc,
     instruction: call.options.instruction,
   }),
-  decode: (reply) => ({
-    rows: readRows(reply.field('results'), 'index', 'relevance_score'),
-    usage: readUsage(reply),
-  }),
+  decode: decodeJinaLike,
   fault,
   profile,
   exampleModels: ['BAAI/bge-reranker-v2-m3', 'Qwen/Qwen3-Reranker-0.6B'],

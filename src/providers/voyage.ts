@@ -1,24 +1,9 @@
-import type { FaultKind } from '../core/retry.js';
-import { readRows, readUsage } from './dialects.js';
-import {
-  defineProvider,
-  REQUIRED_API_KEY,
-  type Endpoint,
-  type HttpProvider,
-  type UpstreamReply,
-} from './provider.js';
-import { readErrorMessage } from './reply.js';
+import { faultByWords, readRows, readUsage } from './dialects.js';
+import { defineProvider, REQUIRED_API_KEY, type Endpoint, type HttpProvider } from './provider.js';
 import { USUAL } from './self-hosted.js';
 
 const BATCH_TOO_LARGE = /tokens per (submitted )?batch|batch size|at most 1,?000 documents/i;
 const UNKNOWN_MODEL = /^model \S+ is not supported/i;
-
-function fault(reply: UpstreamReply): FaultKind | undefined {
-  if (reply.status !== 400) return undefined;
-  const message = readErrorMessage(reply);
-  if (BATCH_TOO_LARGE.test(message)) return 'limit';
-  return UNKNOWN_MODEL.test(message) ? 'misconfigured' : undefined;
-}
 
 /** Keys of the twin that MongoDB runs begin with this; neither host takes the other's keys. */
 const MONGODB_KEY = 'al-';
@@ -42,7 +27,7 @@ const dialect = {
     rows: readRows(reply.field('data'), 'index', 'relevance_score'),
     usage: readUsage(reply),
   }),
-  fault,
+  fault: faultByWords([400, BATCH_TOO_LARGE, 'limit'], [400, UNKNOWN_MODEL, 'misconfigured']),
   profile: {
     ...USUAL,
     limits: {

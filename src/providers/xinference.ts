@@ -1,17 +1,8 @@
-import type { FaultKind } from '../core/retry.js';
-import { jinaLikeBody, readMeta, readRows } from './dialects.js';
-import { defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
-import { readErrorMessage } from './reply.js';
+import { faultByWords, jinaLikeBody, readMeta, readRows } from './dialects.js';
+import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { pathSetting, scaleUnless, SELF_HOSTED } from './self-hosted.js';
 
 const UNKNOWN_MODEL = /model not found/i;
-
-/** An unknown model causes a 400 in older versions. A failed validation causes a 500, indistinguishable from a crash. */
-function fault(reply: UpstreamReply): FaultKind | undefined {
-  return reply.status === 400 && UNKNOWN_MODEL.test(readErrorMessage(reply))
-    ? 'misconfigured'
-    : undefined;
-}
 
 const route = pathSetting('/v1/rerank');
 
@@ -37,7 +28,8 @@ export const xinference = defineProvider({
     rows: readRows(reply.field('results'), 'index', 'relevance_score', 'null'),
     usage: readMeta(reply),
   }),
-  fault,
+  // In older versions. A failed validation causes a 500, indistinguishable from a crash.
+  fault: faultByWords([400, UNKNOWN_MODEL, 'misconfigured']),
   profile: {
     ...SELF_HOSTED,
     echo: 'optional',
