@@ -36,6 +36,12 @@ export function slips(
         `is longer than the deadline of a request, gateway.deadline_ms: ${deadlineMs}; shorten it, or raise that`,
       ),
     ),
+    ...withoutEffect(raw).map(({ path, without }) =>
+      at(path, `has no effect without ${without}; add that, or remove this`),
+    ),
+    ...longIdle(raw).map((path) =>
+      at(path, 'is longer than accounts.session_max_ms, which ends a login before; shorten it'),
+    ),
     ...unusedNames(raw, env, folder, settings),
     ...dotEnvNames(env, folder).flatMap(({ name, where, later }) =>
       later === undefined
@@ -106,6 +112,27 @@ function longAttempts({ values }: RawSettings): { path: SettingPath; deadlineMs:
   return attempts.flatMap(([path, ms]) =>
     Number(ms ?? 0) > deadlineMs ? [{ path, deadlineMs }] : [],
   );
+}
+
+function withoutEffect({ values }: RawSettings): { path: SettingPath; without: string }[] {
+  const alerts = isRecord(values.alerts) ? values.alerts : {};
+  const isUnused = alerts.webhook_secret !== undefined && alerts.webhook_url === undefined;
+  return [
+    ...(isUnused
+      ? [{ path: ['alerts', 'webhook_secret'], without: 'alerts.webhook_url' } as const]
+      : []),
+    ...channelsIn(values).flatMap(({ tag, budget_scope: scope }, index) =>
+      scope === 'tag' && tag === undefined
+        ? [{ path: ['channels', index, 'budget_scope'], without: 'a tag' } as const]
+        : [],
+    ),
+  ];
+}
+
+function longIdle({ values }: RawSettings): SettingPath[] {
+  const accounts = isRecord(values.accounts) ? values.accounts : {};
+  const mostMs = Number(accounts.session_max_ms ?? SETTINGS.accounts.sessionMaxMs.fallback);
+  return Number(accounts.session_idle_ms ?? 0) > mostMs ? [['accounts', 'session_idle_ms']] : [];
 }
 
 /** Read by docker-compose.yml, by the commands, and by Node and the programs that it starts. */

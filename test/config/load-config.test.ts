@@ -925,6 +925,21 @@ describe('mistakes that people make', () => {
       `${sound}    timeout_ms: 31000\n`,
       'gateway.yaml:6: channels[0].timeout_ms: is longer than the deadline of a request, gateway.deadline_ms: 30000; shorten it, or raise that',
     ],
+    [
+      'a secret of no webhook',
+      `${sound}alerts:\n  webhook_secret: whsec_c2VjcmV0LXNlY3JldA==\n`,
+      'gateway.yaml:7: alerts.webhook_secret: has no effect without alerts.webhook_url; add that, or remove this',
+    ],
+    [
+      'the budget of no tag',
+      `${sound}    budget: 10\n    budget_scope: tag\n`,
+      'gateway.yaml:7: channels[0].budget_scope: has no effect without a tag; add that, or remove this',
+    ],
+    [
+      'a login that ends before it is idle',
+      `${sound}accounts:\n  session_idle_ms: 3000000000\n`,
+      'gateway.yaml:7: accounts.session_idle_ms: is longer than accounts.session_max_ms, which ends a login before; shorten it',
+    ],
   ])('are found by a check, and a gateway warns and starts: %s', (_, text, expected) => {
     const sources = { env: {}, configPath: file('gateway.yaml', text), folder };
 
