@@ -146,7 +146,7 @@ function heardOf(
   { upstreamModel }: Offer,
   { model }: Job,
 ): AttemptOutcome {
-  if (outcome.kind !== 'failed' || upstreamModel === model || upstreamModel === '') return outcome;
+  if (outcome.kind !== 'failed' || upstreamModel === model) return outcome;
   const { failure } = outcome;
   const message = withStandIn(failure.message, upstreamModel, model);
   return { kind: 'failed', failure: { ...failure, message } };

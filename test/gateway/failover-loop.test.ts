@@ -180,6 +180,10 @@ describe('failover', () => {
 
     expect(waits).toEqual([0, expect.any(Number)]);
     expect(waits[1]).toBeGreaterThan(0);
+
+    const before = setUp([early, PASSING, ranked(offer(1))], { offers: 2, comesAgain: true });
+    await before.rank(job());
+    expect([before.asked, before.waits]).toEqual([[1, 2, 1], [0]]);
   });
 
   it('asks a channel once more after a pause, and pauses once for each failure', async () => {

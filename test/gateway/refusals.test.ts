@@ -43,6 +43,11 @@ describe('a refusal', () => {
       { code: 'upstream_error', status: 502 },
     ],
     [
+      'one failed before the limit of another was broken',
+      exhausted(failure('timeout'), failure('limit', { status: 413 })),
+      { code: 'upstream_timeout', status: 504 },
+    ],
+    [
       'only limits were broken',
       exhausted(failure('limit', { status: 413 })),
       { code: 'payload_too_large', status: 413 },

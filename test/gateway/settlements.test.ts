@@ -23,7 +23,14 @@ interface Answer {
 }
 
 /** Settles with a store that answers so, one answer for each try; resolves to what was observed. */
-async function settle(...answers: readonly Answer[]): Promise<readonly GatewayEvent[]> {
+function settle(...answers: readonly Answer[]): Promise<readonly GatewayEvent[]> {
+  return settleAt(settlement.cost, ...answers);
+}
+
+async function settleAt(
+  cost: number,
+  ...answers: readonly Answer[]
+): Promise<readonly GatewayEvent[]> {
   const events: GatewayEvent[] = [];
   let nowMs = T0;
   let tries = 0;
@@ -43,7 +50,7 @@ async function settle(...answers: readonly Answer[]): Promise<readonly GatewayEv
     observe: (event) => events.push(event),
     now: () => nowMs,
   });
-  void settlements.add(settlement, EXPIRES_MS);
+  void settlements.add({ ...settlement, cost }, EXPIRES_MS);
   await settlements.drained();
   expect(tries).toBe(answers.length);
   expect(settlements.size).toBe(0);
@@ -91,6 +98,10 @@ describe('a settlement', () => {
     await drained;
 
     expect(settlements.size).toBe(0);
+  });
+
+  it('that costs nothing is not reported when it comes too late', async () => {
+    expect(await settleAt(0, { charged: undefined })).toEqual([]);
   });
 
   it('that comes too late is reported as not charged', async () => {
@@ -247,5 +258,25 @@ describe('an admission whose answer was lost', () => {
 
     expect(seen).toHaveLength(2);
     expect(seen[0]).toMatchObject({ reservationId: 'rr_1', amount: 10, cost: 0, served: false });
+  });
+
+  it('is not looked for again by a process that must end sooner', async () => {
+    let tries = 0;
+    const settlements = new Settlements({
+      store: {
+        settle: () => {
+          tries += 1;
+          return Promise.resolve(undefined);
+        },
+      },
+      observe: () => undefined,
+      now: () => T0,
+    });
+    const drained = settlements.drained(T0 + 1_000);
+
+    settlements.abandon(request);
+    await Promise.all([drained, settlements.drained(T0 + 1_000)]);
+
+    expect(tries).toBe(1);
   });
 });

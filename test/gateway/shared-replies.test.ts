@@ -4,6 +4,7 @@ import type { ReplyStore } from '../../src/store/store.js';
 import { offer, ranking } from '../support/offers.js';
 
 const REST_MS = 5_000;
+const NONE = '{"version":1,"rows":[],"warnings":[],"servedBy":[]}';
 
 function setUp(store: Partial<ReplyStore>) {
   let elapsedMs = 0;
@@ -63,23 +64,71 @@ describe('rankings that nodes keep for each other', () => {
     expect(asked).toBe(2);
   });
 
-  it('are kept as long as the store takes them, and not while a hundred of them wait', async () => {
-    const waiting: (() => void)[] = [];
-    const { replies } = setUp({
-      keepReply: () => new Promise((resolve) => waiting.push(resolve)),
+  it('rest once for all that fail at the same time, as long as from the first', async () => {
+    const fails: (() => void)[] = [];
+    const { replies, faults, pass } = setUp({
+      keepReply: () =>
+        new Promise((_resolve, reject) => fails.push(() => reject(new Error('away')))),
+      findReply: () => Promise.resolve({ text: NONE, leftMs: 9 }),
     });
-    const keep = (times: number): void => {
-      for (let at = 0; at < times; at += 1) replies.keep('name', ranking(offer(1)), 1);
+    const keep = (name: string): void => replies.keep(name, ranking(offer(1)), 1);
+    const fail = async (): Promise<void> => {
+      fails.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
     };
 
-    keep(101);
-    expect(waiting).toHaveLength(100);
-    for (const end of waiting) end();
-    await new Promise((resolve) => setImmediate(resolve));
-    keep(2);
+    keep('a');
+    keep('b');
+    await fail();
+    pass(REST_MS - 1);
+    await fail();
+    expect([faults.length, await replies.find('a')]).toEqual([1, undefined]);
+    pass(1);
 
-    expect(waiting).toHaveLength(102);
+    expect(await replies.find('a')).toMatchObject({ leftMs: 9 });
   });
+
+  it('are not kept where they are long', () => {
+    const kept: number[] = [];
+    const { replies } = setUp({
+      keepReply: (_name, text) => {
+        kept.push(text.length);
+        return Promise.resolve();
+      },
+    });
+    const empty = { ...ranking(offer(1)), rows: [], warnings: [''] };
+    replies.keep('short', empty, 1);
+    const [least = 0] = kept;
+    for (const characters of [1_000_000, 1_000_001]) {
+      replies.keep('long', { ...empty, warnings: ['w'.repeat(characters - least)] }, 1);
+    }
+
+    expect(kept).toEqual([least, 1_000_000]);
+  });
+
+  it.each(['takes', 'refuses'])(
+    'are kept where the store %s them, and not while a hundred of them wait',
+    async (how) => {
+      const waiting: (() => void)[] = [];
+      const { replies } = setUp({
+        keepReply: () =>
+          new Promise((resolve, reject) =>
+            waiting.push(how === 'takes' ? resolve : () => reject(new Error('away'))),
+          ),
+      });
+      const keep = (times: number): void => {
+        for (let at = 0; at < times; at += 1) replies.keep('name', ranking(offer(1)), 1);
+      };
+
+      keep(101);
+      expect(waiting).toHaveLength(100);
+      for (const end of waiting) end();
+      await new Promise((resolve) => setImmediate(resolve));
+      keep(2);
+
+      expect(waiting).toHaveLength(102);
+    },
+  );
 
   it('are not read where another release has written them', async () => {
     const text = '{"version":2,"rows":[0,1],"warnings":[],"servedBy":[]}';
