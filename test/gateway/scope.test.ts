@@ -131,6 +131,25 @@ describe('beforeEnd', () => {
     scope.release();
   });
 
+  it.each([Promise.resolve(7), Promise.reject(new Error('away'))])(
+    'listens no longer than it takes: %#',
+    async (answer) => {
+      const scope = createScope(T0, 60_000);
+      let listening = 0;
+      const onEnd = (): (() => void) => {
+        listening += 1;
+        return () => (listening -= 1);
+      };
+      const waiting = beforeEnd({ ...scope, onEnd }, answer).catch(() => undefined);
+      expect(listening).toBe(1);
+
+      await waiting;
+
+      expect(listening).toBe(0);
+      scope.release();
+    },
+  );
+
   it.each([
     ['client_gone', 'client_closed_request'],
     ['deadline', 'upstream_timeout'],
