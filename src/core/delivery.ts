@@ -42,14 +42,18 @@ export function slackBody({ type, summary, data }: OutgoingEvent, node: string):
   return JSON.stringify({
     text: escaped(summary),
     blocks: [
-      { type: 'section', text: { type: 'mrkdwn', text: escaped(summary).slice(0, MAX_BLOCK) } },
-      { type: 'context', elements: [{ type: 'mrkdwn', text: context.slice(0, MAX_BLOCK) }] },
+      { type: 'section', text: { type: 'mrkdwn', text: block(escaped(summary)) } },
+      { type: 'context', elements: [{ type: 'mrkdwn', text: block(context) }] },
     ],
   });
 }
 
 /** Slack refuses longer ones. */
 const MAX_BLOCK = 2_900;
+
+function block(text: string): string {
+  return text.length <= MAX_BLOCK ? text : text.slice(0, MAX_BLOCK).replace(/&[a-z]*$/, '');
+}
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

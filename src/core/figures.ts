@@ -12,8 +12,8 @@ export function percent(share: number): string {
 /** `38 ms`, `2.1 s`, `3 min`. */
 export function duration(ms: number): string {
   if (ms < 0.95) return `${ms.toFixed(1).replace(/\.0$/, '')} ms`;
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
   return `${Math.round(ms / 60_000)} min`;
 }
 

@@ -50,6 +50,15 @@ it('Slack gets a text and blocks, in which names cannot be markup', () => {
   });
 });
 
+it('Slack gets no more than a block holds, and no half of what was escaped', () => {
+  const summary = `12${'&'.repeat(2_000)}`;
+  const { blocks } = JSON.parse(slackBody({ ...EVENT, summary }, 'one')) as {
+    readonly blocks: readonly { readonly text?: { readonly text: string } }[];
+  };
+
+  expect(blocks[0]?.text?.text).toBe(`12${'&amp;'.repeat(579)}`);
+});
+
 it('a mail has the sentence as its subject, and the facts below', () => {
   const { subject, text } = JSON.parse(mailBody(EVENT, 'one')) as Record<string, string>;
 
