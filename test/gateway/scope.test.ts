@@ -131,7 +131,7 @@ describe('beforeEnd', () => {
     scope.release();
   });
 
-  it.each([Promise.resolve(7), Promise.reject(new Error('away'))])(
+  it.each([() => Promise.resolve(7), () => Promise.reject(new Error('away'))])(
     'listens no longer than it takes: %#',
     async (answer) => {
       const scope = createScope(T0, 60_000);
@@ -140,7 +140,7 @@ describe('beforeEnd', () => {
         listening += 1;
         return () => (listening -= 1);
       };
-      const waiting = beforeEnd({ ...scope, onEnd }, answer).catch(() => undefined);
+      const waiting = beforeEnd({ ...scope, onEnd }, answer()).catch(() => undefined);
       expect(listening).toBe(1);
 
       await waiting;
