@@ -64,7 +64,7 @@ async function startedOn(
   const noted = { untilMs: performance.now() + STARTING_MS };
   try {
     await answered(async () => {
-      if (await isHalfImported(store)) throw new UnfinishedImportError();
+      await refuseHalf(store);
       noted.untilMs = performance.now() + STARTING_MS;
       // Before anything is looked at: of gateways that start at once, all but the first see one that came before.
       const note = { nodeId, name, marks: store.keyMarks() };
@@ -121,6 +121,11 @@ async function openDriver(
     file: storeFile(settings.dataDir),
     vault,
   });
+}
+
+/** Throws if the store has a part of an export: what is written beside it is lost when the import goes on. */
+export async function refuseHalf(store: Store): Promise<void> {
+  if (await isHalfImported(store)) throw new UnfinishedImportError();
 }
 
 /** The store has a part of an export. */

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
 import { loadGroups, type ConfigSources } from '../config/load-groups.js';
 import { releaseOf } from '../process/this-node.js';
-import { openStore } from '../assembly/open-store.js';
+import { openStore, refuseHalf } from '../assembly/open-store.js';
 import { systemCode } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
 import {
@@ -75,6 +75,7 @@ Examples:
             : await passphraseOf(io, options, 'Passphrase for the credentials of channels: ');
         const counts = await onStore(sources, async (store) => {
           if (options.whileRunning !== true) await refuseRunning(store, io.now());
+          await refuseHalf(store);
           let last: MovedCounts = {};
           const onMoved = progress(io, 'exported', (now) => (last = now));
           const given = { passphrase, release: releaseOf(), nowMs: io.now(), onMoved };
@@ -93,7 +94,7 @@ Examples:
     .addHelpText(
       'after',
       `
-Run it again after an interruption: it goes on where it ended. A gateway does not start on a store that is half filled.
+Run it again after an interruption: it goes on where it ended. Until then, gateways and other commands refuse the store.
 From another gateway, import litellm and import new-api add what a store does not have yet.
 
 Example:

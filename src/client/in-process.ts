@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../assembly/open-store.js';
+import { openStore, refuseHalf } from '../assembly/open-store.js';
 import { storeFile } from '../config/data-files.js';
 import { loadGroups, type ConfigSources } from '../config/load-groups.js';
 import type { Config } from '../config/values.js';
@@ -49,6 +49,10 @@ export async function clientInProcess(
 ): Promise<Client> {
   const config = loadGroups(sources, ['store', 'gateway', 'log']);
   const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS, onWaiting });
+  await refuseHalf(store).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   const pending: Promise<void>[] = [];
   const deps = operationDeps(sources, config, store, now, (_, work) => void pending.push(work()));
   const operator: Actor = { id: undefined, name: `cli:${user}`, role: 100, address: undefined };

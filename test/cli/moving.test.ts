@@ -246,6 +246,13 @@ describe('export and import', () => {
     expect(cut).toMatchObject({ code: 1, error: expect.stringContaining('in the middle') });
     const { store } = loadConfig({ env: { ...env, ...newHouse() } });
     await expect(openStore(store, { asGateway: true })).rejects.toThrow('a part of an export');
+    for (const command of [
+      ['export', `${file}.2`],
+      ['keys', 'list', '--local'],
+    ]) {
+      const refused = await run(command, newHouse());
+      expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('a part of an') });
+    }
   });
 });
 
