@@ -58,11 +58,11 @@ export function checkBaseUrl(value: string, helpers: Joi.CustomHelpers): unknown
 }
 
 export function checkKeys(value: string, helpers: Joi.CustomHelpers): unknown {
-  const entries = value.split(',').map((entry) => /^\s*([\w-]{1,32}):\S{8,}\s*$/.exec(entry)?.[1]);
+  const entries = value.split(',').map((entry) => /^\s*([\w-]{1,32}):\s*\S.{6,}\S\s*$/.exec(entry)?.[1]);
   return entries.includes(undefined) || new Set(entries).size < entries.length
     ? helpers.message({
         custom:
-          'must be keys with ids, separated by commas, such as 2026b:<key>,2026a:<key>, each at least 8 characters without spaces, and no id twice',
+          'must be keys with ids, separated by commas, such as 2026b:<key>,2026a:<key>, each at least 8 characters without commas, and no id twice',
       })
     : value;
 }
