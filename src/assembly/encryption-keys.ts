@@ -70,7 +70,7 @@ function namesOf(
   running: readonly KeysOfGateway[],
   holds: (each: KeysOfGateway) => boolean,
 ): readonly string[] {
-  return running.filter(holds).map(({ name }) => name);
+  return [...new Set(running.filter(holds).map(({ name }) => name))];
 }
 
 /** The keys of this process; the first one seals. */
