@@ -191,7 +191,7 @@ export class Settlements {
       error: new Error(
         mayBeDone
           ? 'the reservation is gone: the earlier try settled it, or it expired more than ten minutes ago'
-          : 'the reservation is gone: it expired more than ten minutes ago, or the store has lost it',
+          : 'the reservation is gone: its account was deleted, it expired more than ten minutes ago, or the store has lost it',
       ),
       requestId: reservationId,
       ...(!mayBeDone && { unsettled: cost }),

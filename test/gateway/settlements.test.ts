@@ -111,7 +111,7 @@ describe('a settlement', () => {
         what: '7 units were not charged',
         error: {
           message:
-            'the reservation is gone: it expired more than ten minutes ago, or the store has lost it',
+            'the reservation is gone: its account was deleted, it expired more than ten minutes ago, or the store has lost it',
         },
         requestId: 'rr_1',
       },
