@@ -277,6 +277,27 @@ describe('keys', () => {
     await expect(deleteToken(deps, token.id, owner)).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  it('that somebody else deletes first are not counted, and not audited again', async () => {
+    const { deps, store } = management;
+    const ids = [];
+    for (let made = 0; made < 2; made += 1)
+      ids.push((await createToken(deps, draft(), owner)).token.id);
+    const during = {
+      ...store,
+      deleteToken: async (id: number, userId?: number) => {
+        if (id === ids[0]) await store.deleteToken(id, userId);
+        return store.deleteToken(id, userId);
+      },
+    };
+
+    expect(await deleteTokens({ ...deps, store: during }, ids, owner)).toBe(1);
+
+    const deletions = (await management.audited()).filter(
+      ({ action }) => action === 'token.delete',
+    );
+    expect(deletions.map(({ target }) => target)).toEqual([`token:${ids[1]}`]);
+  });
+
   it('leave a trail of who did what, and none of what was refused', async () => {
     const { deps } = management;
     const { token } = await createToken(deps, draft(), owner);

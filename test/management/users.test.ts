@@ -3,11 +3,14 @@ import { Secret } from '../../src/core/secret.js';
 import { verifyPassword } from '../../src/management/passwords.js';
 import { OURSELVES } from '../../src/management/scrypt-thread.js';
 import {
+  actorOf,
   adminNames,
   createUser,
   ensureRoot,
   findRoot,
+  registerUser,
   removeUser,
+  updateSelf,
   updateUser,
 } from '../../src/management/users.js';
 import { freshManagement, OPERATOR } from '../support/management.js';
@@ -128,14 +131,24 @@ describe('a new account', () => {
     expect(await store.getUser(id, deps.now())).toMatchObject(given);
   });
 
-  it('has no password that is its name or its address', async () => {
+  it('has no password that is its name or its address, whoever makes it or changes it', async () => {
+    const { deps, store } = management;
     const account = { username: 'ann-of-search', email: 'carla.jones@example.com' };
+    const registering = { ...deps, accounts: { registration: true, initialQuota: 0 } };
+    const { id } = await createUser(deps, { username: 'somebody' }, OPERATOR);
 
     for (const password of ['ann-of-search', 'carla.jones@example.com']) {
-      await expect(
-        createUser(management.deps, { ...account, password }, OPERATOR),
-      ).rejects.toMatchObject({ param: 'password' });
+      const weak = { ...account, password };
+      for (const refused of [
+        createUser(deps, weak, OPERATOR),
+        registerUser(registering, weak, undefined),
+        updateUser(deps, id, weak, OPERATOR),
+      ]) {
+        await expect(refused).rejects.toMatchObject({ param: 'password' });
+      }
     }
+
+    expect(await store.getUser(id, deps.now())).toMatchObject({ username: 'somebody' });
   });
 });
 
@@ -153,6 +166,43 @@ describe('an account that its owner deletes', () => {
     const [entry] = (await management.audited()).slice(-1);
     expect(entry).toMatchObject({ action: 'user.delete', actorId: actor.id });
     expect(JSON.stringify(entry)).not.toContain('zebedee');
+  });
+
+  it('leaves no name in what was audited while it was deleted', async () => {
+    const { deps, store } = management;
+    const actor = await management.createUser('zebedee');
+    const user = await store.getUser(actor.id, deps.now());
+    if (user === undefined) throw new Error('the account is there');
+    const during = {
+      ...store,
+      deleteUser: async (id: number) => {
+        await updateUser(deps, id, { displayName: 'Zebedee' }, OPERATOR);
+        return store.deleteUser(id);
+      },
+    };
+
+    await removeUser({ ...deps, store: during }, user, OPERATOR);
+
+    const entries = await management.audited();
+    expect(entries.map(({ action }) => action)).toEqual(['user.update', 'user.delete']);
+    expect(JSON.stringify(entries)).not.toMatch(/zebedee/i);
+  });
+});
+
+describe('one’s own account', () => {
+  const management = freshManagement();
+
+  it('is sent back with its address without a password, and the address stays confirmed', async () => {
+    const { deps, store } = management;
+    const email = 'ann@example.com';
+    const { id } = await createUser(deps, { username: 'ann', email }, OPERATOR);
+    const user = await store.getUser(id, deps.now());
+    if (user === undefined) throw new Error('the account is there');
+
+    const edit = { email, displayName: 'Ann' };
+    const changed = await updateSelf(deps, user, edit, actorOf(user, undefined));
+
+    expect(changed).toMatchObject({ user: { email, displayName: 'Ann' }, unconfirmed: undefined });
   });
 });
 
@@ -214,6 +264,22 @@ describe('who may change an account', () => {
     }
 
     expect(await store.getUser(root.id, deps.now())).toMatchObject({ enabled: true, role: 100 });
+  });
+
+  it.each([
+    [{ enabled: true, displayName: 'A' }, 1],
+    [{ enabled: false }, 0],
+    [{ password: 'the password from now on' }, 0],
+  ] as const)('leaves its logins, or ends them: %j', async (edit, left) => {
+    const { deps, store } = management;
+    const { id: userId } = await management.createUser('target');
+    const endsAtMs = deps.now() + 1_000;
+    const times = { createdAtMs: deps.now(), expiresAtMs: endsAtMs, endsAtMs };
+    await store.createSession({ idHash: 'hash', userId, kind: 'session', ...times });
+
+    await updateUser(deps, userId, edit, OPERATOR);
+
+    expect(await store.listSessions(userId, deps.now())).toHaveLength(left);
   });
 
   it('is audited with the balance before and after', async () => {
