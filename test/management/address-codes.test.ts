@@ -4,7 +4,7 @@ import type { Mail } from '../../src/management/mail.js';
 import { freshManagement } from '../support/management.js';
 
 const HOUR = 3_600_000;
-const ADDRESS = 'ann@example.com';
+const ADDRESS = 'Ann@Example.com';
 
 describe('the code that confirms an address', () => {
   const management = freshManagement();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { awaitTurn, countAttempt } from '../../src/management/attempts.js';
-import { logIn } from '../../src/management/log-in.js';
+import { logIn, newPlaceEvent } from '../../src/management/log-in.js';
 import { hashPassword } from '../../src/management/passwords.js';
 import { knownUser, OURSELVES } from '../../src/management/scrypt-thread.js';
 import { freshManagement, NOW } from '../support/management.js';
@@ -43,6 +43,21 @@ describe('a right password', () => {
     expect([await isNew('home'), await isNew('home'), await isNew('office')]).toEqual([
       ...[false, false, true],
     ]);
+  });
+
+  it('alerts once a day to logins from the same place', async () => {
+    const ann = await management.store.getUser(userId, NOW);
+    if (ann === undefined) throw new Error('the account is there');
+    const idOf = (block: string, nowMs: number): string =>
+      newPlaceEvent(ann, '192.0.2.1', block, nowMs).id;
+
+    const [first, later, elsewhere, tomorrow] = [
+      ...[idOf('office', NOW), idOf('office', NOW + HOUR)],
+      ...[idOf('home', NOW), idOf('office', NOW + 24 * HOUR)],
+    ];
+
+    expect(later).toBe(first);
+    expect(new Set([first, elsewhere, tomorrow]).size).toBe(3);
   });
 
   it('of a disabled account begins nothing', async () => {

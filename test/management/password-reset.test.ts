@@ -1,26 +1,50 @@
-import { expect, it } from '@jest/globals';
-import { mailResetTo } from '../../src/management/password-reset.js';
+import { beforeEach, expect, it } from '@jest/globals';
+import type { Mail } from '../../src/management/mail.js';
+import { mailResetTo, resetPassword } from '../../src/management/password-reset.js';
 import { freshManagement, NOW, OPERATOR } from '../support/management.js';
 
+const EMAIL = 'ann@example.com';
 const management = freshManagement();
+let id = 0;
+beforeEach(async () => {
+  ({ id } = await management.createUser('ann'));
+  await management.store.updateUser(id, { email: EMAIL }, NOW);
+});
 
-it('says to an admin who has sent too much when one more mail may go', async () => {
-  const { id } = await management.createUser('ann');
-  await management.store.updateUser(id, { email: 'ann@example.com' }, NOW);
+/** Sends a code; resolves to why not, if it was not sent. */
+async function send(mails: Mail[] = []): Promise<unknown> {
   const deps = {
     ...{ ...management.deps, publicUrl: undefined },
-    ...{ accounts: { resetMailsPerHour: 1 }, sendMail: () => Promise.resolve() },
+    ...{ accounts: { resetMailsPerHour: 1 } },
+    sendMail: (mail: Mail) => Promise.resolve(void mails.push(mail)),
   };
-  const send = () =>
-    mailResetTo(deps, id, OPERATOR).then(
-      () => 0,
-      (error: unknown) => error,
-    );
-  for (let mail = 0; mail < 4; mail += 1) expect(await send()).toBe(0);
+  return mailResetTo(deps, id, OPERATOR).catch((error: unknown) => error);
+}
+
+it('says to an admin who has sent too much when one more mail may go', async () => {
+  for (let mail = 0; mail < 4; mail += 1) expect(await send()).toBeUndefined();
 
   const { retryAfterMs = 0 } = (await send()) as { readonly retryAfterMs?: number };
   management.pass(retryAfterMs - 1);
   expect(await send()).toMatchObject({ code: 'rate_limited', retryAfterMs: 1 });
   management.pass(1);
-  expect(await send()).toBe(0);
+  expect(await send()).toBeUndefined();
+});
+
+it.each([
+  ['good until tomorrow', 24 * 3_600_000 - 1, /^\w{24}$/],
+  ['no longer good then', 24 * 3_600_000, 'invalid_request'],
+])('a code that an admin sends is %s', async (_, laterMs, outcome) => {
+  const mails: Mail[] = [];
+  await send(mails);
+  const code = /^ {4}(\w{24})$/m.exec(mails[0]?.text ?? '')?.[1] ?? '';
+
+  management.pass(laterMs);
+  const set = resetPassword(
+    management.deps,
+    { email: EMAIL, code, password: undefined },
+    undefined,
+  );
+
+  expect(await set.catch((error: { readonly code: string }) => error.code)).toMatch(outcome);
 });

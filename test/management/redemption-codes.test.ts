@@ -5,6 +5,7 @@ import {
   createRedemptionCodes,
   deleteInvalidRedemptionCodes,
   deleteRedemptionCode,
+  disableRedemptionBatch,
   getRedemptionCode,
   listRedemptionCodes,
   recoverRedemptions,
@@ -120,6 +121,23 @@ describe('redemption codes', () => {
     expect(await deleteInvalidRedemptionCodes(deps, root)).toBe(2);
   });
 
+  it('that are redeemed while their batch is disabled are not counted with it', async () => {
+    const { deps, store } = management;
+    const [first] = await createRedemptionCodes(deps, BATCH, OPERATOR);
+    const during: typeof store = {
+      ...store,
+      updateCode: async (id, change) => {
+        if (id === first?.record.id) await redeemCode(deps, first.code, ann);
+        return store.updateCode(id, change);
+      },
+    };
+
+    const of = { name: BATCH.name };
+    expect(await disableRedemptionBatch({ ...deps, store: during }, of, OPERATOR)).toBe(2);
+
+    expect((await management.audited()).at(-1)).toMatchObject({ detail: { disabled: 2 } });
+  });
+
   it.each([
     ['no number', { count: 0 }, 'count'],
     ['more than one write takes', { count: 1_000_000 }, 'count'],
@@ -154,6 +172,19 @@ describe('redemption codes', () => {
       status: 'used',
       usedUserId: ann.id,
     });
+  });
+
+  it('are left for a minute to whoever is crediting them', async () => {
+    const { deps, store } = management;
+    const asked: number[][] = [];
+    const watched: typeof store = {
+      ...store,
+      recoverRedemptions: async (...times) => asked.push(times),
+    };
+
+    await recoverRedemptions({ ...deps, store: watched });
+
+    expect(asked).toEqual([[deps.now(), 60_000]]);
   });
 
   it('have nothing to recover if every credit was made', async () => {

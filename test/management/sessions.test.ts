@@ -78,6 +78,15 @@ describe('a login', () => {
     expect(await findLogin(deps, secret, 'session')).toBeUndefined();
   });
 
+  it('that somebody else vouched for lasts no longer than any other', async () => {
+    const deps = withLives({ sessionIdleMs: 8 * HOUR, sessionMaxMs: HOUR });
+    const secret = await startSession(deps, (await management.createUser('ann')).id, {}, 2 * HOUR);
+
+    management.pass(HOUR);
+
+    expect(await findLogin(deps, secret, 'session')).toBeUndefined();
+  });
+
   it('is found by its own kind of secret alone', async () => {
     const deps = withLives();
     const ann = await management.createUser('ann');

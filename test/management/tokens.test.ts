@@ -279,7 +279,7 @@ describe('keys', () => {
 
   it('that somebody else deletes first are not counted, and not audited again', async () => {
     const { deps, store } = management;
-    const ids = [];
+    const ids: number[] = [];
     for (let made = 0; made < 2; made += 1)
       ids.push((await createToken(deps, draft(), owner)).token.id);
     const during = {
