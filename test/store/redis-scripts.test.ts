@@ -16,6 +16,7 @@ import {
   type StatsAddition,
   type Store,
   type UsageQuery,
+  type User,
 } from '../../src/store/store.js';
 import { usageEntry } from '../support/events.js';
 import { PATIENT, startRedis, type RedisServer } from '../support/redis-server.js';
@@ -258,6 +259,20 @@ describe('a search of a long log', () => {
   });
 });
 
+test('an account of an older release, which lacks members, is changed by those who have judged it', async () => {
+  const { store, connection, keys } = await givenStore();
+  const id = await createUser(store, { displayName: 'Ada' });
+  await connection.answer(connection.client.hdel(keys.user(id), 'budget', 'labels'));
+  const holds = (given: string) => (user: User) => user.displayName === given;
+
+  const [wrong, right] = [
+    await store.updateUser(id, { enabled: false }, T0, { holds: holds('Bob') }),
+    await store.updateUser(id, { enabled: false }, T0, { holds: holds('Ada') }),
+  ];
+
+  expect([wrong, right]).toMatchObject([{ kind: 'conflict' }, { kind: 'updated' }]);
+});
+
 describe('the name of an account', () => {
   test('is not given up for another account that once had it', async () => {
     const { store, connection, keys } = await givenStore();
@@ -290,13 +305,15 @@ test('an account takes along the key that it gets while it is deleted', async ()
   expect(await connection.client.exists(keys.userToken(userId, late[0]?.token.id ?? 0))).toBe(0);
 });
 
-test('a share of a minute is kept for as long as it counts in the next one', async () => {
+test('a share and a limit of a minute are kept for as long as they count in the next one', async () => {
   const { store, connection, keys } = await givenStore();
   const span = { kind: 'sliding', ms: 60_000 } as const;
 
   await store.takeShare('calls', { most: 10, want: 1, least: 1, span }, T0);
+  await store.takeLimit('login', 10, 60_000, T0);
 
-  expect(await connection.client.pttl(keys.share('calls'))).toBeGreaterThan(60_000);
+  for (const key of [keys.share('calls'), keys.limit('login')])
+    expect(await connection.client.pttl(key)).toBeGreaterThan(60_000);
 });
 
 describe('a wrong count of a key that has two places', () => {

@@ -165,6 +165,19 @@ export function describeAdmission(open: OpenHarness): void {
       expect((await given.store.admit(admitRequest(stale.credential))).kind).toBe('admitted');
     });
 
+    test('hands back a changed token with what those before it have taken at the same moment', async () => {
+      const before = await createToken(given.store, { remainQuota: 100 });
+      await given.store.updateToken(before.token.id, { policy: { tags: ['eu'] } }, T0);
+      const now = (await given.store.findToken(before.keyHash)) ?? before;
+
+      const [, stale] = await Promise.all([
+        given.store.admit(admitRequest(now, { amount: 30 })),
+        given.store.admit(admitRequest(before)),
+      ]);
+
+      expect(stale).toMatchObject({ kind: 'stale', credential: { token: { remainQuota: 70 } } });
+    });
+
     test('says with a changed token that its user is disabled', async () => {
       const credential = await createToken(given.store);
       await given.store.updateUser(credential.token.userId, { enabled: false }, T0);

@@ -356,6 +356,17 @@ export function describeLogs(open: OpenHarness): void {
       );
     });
 
+    test('sums up members in whatever order they were written', async () => {
+      const entry = usage({ documents: 2, inputTokens: 30, quota: 500 });
+      const reversed = Object.fromEntries(Object.entries(entry).toReversed()) as typeof entry;
+
+      await given.store.appendUsage([entry, reversed], MANY);
+
+      expect(await given.store.usageStats({})).toMatchObject({
+        ...{ requests: 2, documents: 4, inputTokens: 60, quota: 1_000 },
+      });
+    });
+
     test('goes on after an entry, whatever was written since, and counts no further than asked', async () => {
       const of = (later: number, userId: number) => usage({ atMs: T0 + later, userId });
       await given.store.appendUsage([of(0, 1), of(1, 2), of(1, 1), of(1, 1), of(4, 1)], MANY);
@@ -581,6 +592,9 @@ export function describeLogs(open: OpenHarness): void {
       const second = refusal({ requestId: 'again', atMs: T0 + 1, status: 401 });
       await given.store.appendRefused([first], MANY);
       await given.store.appendRefused([second], MANY);
+      expect((await given.store.findRequest('again')).refused).toEqual(second);
+
+      await given.store.appendRefused([refusal({ atMs: T0 + 2 })], 2);
       expect((await given.store.findRequest('again')).refused).toEqual(second);
 
       await given.store.appendRefused([refusal({ atMs: T0 + 2 })], 1);

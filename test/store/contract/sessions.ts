@@ -279,6 +279,14 @@ export function describeSessions(open: OpenHarness): void {
       expect(await given.store.takeLimit('other', 1, HOUR, T0)).toMatchObject({ allowed: false });
     });
 
+    test('count on in a window that has begun, though the clock is set back a little', async () => {
+      await given.store.takeLimit('login:ada', 1, 60_000, T0 + 60_000);
+
+      const late = await given.store.takeLimit('login:ada', 1, 60_000, T0 + 59_000);
+
+      expect(late.allowed).toBe(false);
+    });
+
     test('decide as the rule in core does, for any window and any times', async () => {
       const steps = fc.array(fc.nat({ max: 12_000 }), { minLength: 1, maxLength: 30 });
       await fc.assert(
