@@ -209,18 +209,19 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     found: readonly string[],
   ): Promise<number> {
     if (found.length === 0) return 0;
+    if (idOf === undefined) {
+      const parts = [`${log}:entries`, `${log}:times`];
+      return numberOf(await run(connection, SCRIPTS.dropEntries, parts, found));
+    }
     const records = await answer(client.hmget(`${log}:entries`, ...found));
-    const parts = ['entries', 'times', ...(idOf === undefined ? [] : ['ids'])];
-    const places = new Places(parts, log);
+    const places = new Places(['entries', 'times', 'ids'], log);
     const args = found.flatMap((number, index) => {
       const record = records[index] ?? '';
       const blank = record.indexOf(' ');
       const of = places.of(record.slice(0, blank + 1).trim());
-      if (idOf === undefined) return [of, number];
       return [of, number, record === '' ? '' : idOf(read(record.slice(blank + 1)))];
     });
-    const script = idOf === undefined ? SCRIPTS.dropEntries : SCRIPTS.dropRequests;
-    return numberOf(await run(connection, script, places.keys, args));
+    return numberOf(await run(connection, SCRIPTS.dropRequests, places.keys, args));
   }
 
   async function trim<T>(log: Log<T>, olderThanMs: number): Promise<number> {
@@ -318,13 +319,10 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     },
 
     async appendAudit(entry, maxEntries) {
-      const { keys: places } = new Places(['seq', 'entries', 'times'], audit.key);
-      const record = `0 ${entry.atMs}  ${JSON.stringify(entry)}`;
-      await bound(
-        audit,
-        numberOf(await run(connection, SCRIPTS.writeLog, places, [record])),
-        maxEntries,
-      );
+      const parts = ['seq', 'entries', 'times'].map((part) => `${audit.key}:${part}`);
+      const record = ` ${JSON.stringify(entry)}`;
+      const total = await run(connection, SCRIPTS.writeLog, parts, [entry.atMs, record]);
+      await bound(audit, numberOf(total), maxEntries);
     },
 
     async forgetInAudit(userId, name) {

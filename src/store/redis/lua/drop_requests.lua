@@ -1,5 +1,6 @@
 #!lua
--- Drops requests by number, as `drop_entries` does, and also their ids unless these lead to a newer request.
+-- Drops requests by number: from the log, from the lists of the users that they are about, and their ids unless these lead to a
+-- newer request.
 -- KEYS     entries, times, ids, then the times of each user involved
 -- ARGV     for each entry: number of the key with the times of its user or 0, its own number, and the id of the request or ''
 -- Returns  how many were dropped
