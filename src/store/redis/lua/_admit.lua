@@ -62,7 +62,7 @@ local function admit_all(user_key, reservations, token_keys, first, last)
   local function judge_budgets(token, amount, now)
     if user.budget and now >= user.budget.ends or token.budget and now >= token.budget.ends then
       local function terms(key, budget)
-        if not budget or now < budget.ends then return '', '' end
+        if not budget then return '', '' end
         return terms_of(key)
       end
       local user_period, user_zone = terms(user_key, user.budget)
@@ -163,9 +163,8 @@ local function admit_all(user_key, reservations, token_keys, first, last)
       end
       reclaimed = now
     end
-    local expires = now + tonumber(life)
-    replies[#replies + 1] = admit(token, version, reservation, amount, now, string.format('%.0f', expires))
-    if expires <= now then reclaimed = -1 end
+    local expires = string.format('%.0f', now + tonumber(life))
+    replies[#replies + 1] = admit(token, version, reservation, amount, now, expires)
   end
   flush()
   return replies

@@ -10,7 +10,7 @@
 --          {'token_budget' or 'user_budget', limit, spent, end of the window, period, zone};
 --          {'stale', user enabled, the token's fields and values}; {'more keys', token ids...} if nothing was done because reservations
 --          of these must be given back first; {'window', time, period and zone of the user's budget, the same of the
---          token's} if nothing was done because new windows must begin first, with '' for a budget that needs none
+--          token's} if nothing was done because new windows must begin first, with '' where there is no budget
 --!include _clock
 --!include _budget
 --!include _give_back
