@@ -3,18 +3,16 @@ import type { DocumentPart } from '../bytes/index.js';
 import type { ErrorCode } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
+import { plainRequest } from './plain-request.js';
 import {
-  checkQuery,
   COUNT,
   documentsError,
   isRecord,
   listNames,
   membersOf,
   open,
-  modelOf,
   QUERY,
   stringsIn,
-  topOf,
   validate,
   type WantedList,
 } from './read.js';
@@ -42,19 +40,13 @@ export const aiGateway = defineDialect({
   examples: [{ query: EXAMPLE.query, documents: { type: 'text', values: EXAMPLE.texts }, topN: 2 }],
   parse: (request) => {
     const { query, documents: given, topN } = validate(MEMBERS, request.members());
-    checkQuery(query);
-    const { 'ai-model-id': model } = request.headers;
-    return {
-      list: given.type === 'text' ? stringsIn(VALUES) : OBJECTS,
-      found: (documents) => ({
-        model: typeof model === 'string' ? modelOf(model.trim()) : undefined,
-        query: query.toWellFormed(),
-        documents,
-        topN: topOf(topN, documents),
-        returnDocuments: false,
-        options: {},
-      }),
-    };
+    const { 'ai-model-id': named } = request.headers;
+    const model = typeof named === 'string' ? named.trim() : undefined;
+    return plainRequest(
+      given.type === 'text' ? stringsIn(VALUES) : OBJECTS,
+      { model, query },
+      topN,
+    );
   },
   reply: (_id, _request, ranking) => ({
     ranking: rowsJson(ranking, (index, score) => `{"index":${index},"relevanceScore":${score}}`),

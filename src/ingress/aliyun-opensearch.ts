@@ -1,7 +1,7 @@
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
-import { listNames, membersOf, QUERY, validate } from './read.js';
+import { listNames, membersOf, QUERY, stringsIn, validate } from './read.js';
 import { rowsJson } from './rows.js';
 
 const MEMBERS = membersOf({ query: QUERY });
@@ -17,7 +17,7 @@ export const aliyunOpensearch = defineDialect({
   examples: [{ query: EXAMPLE.query, docs: EXAMPLE.texts }],
   parse: (request) => {
     const { query } = validate(MEMBERS, request.members());
-    return plainRequest(DOCS, { model: request.param('model'), query }, undefined);
+    return plainRequest(stringsIn(DOCS), { model: request.param('model'), query }, undefined);
   },
   reply: (id, { documents }, ranking, _kept, { elapsedMs }) => ({
     request_id: id,

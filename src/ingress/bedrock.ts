@@ -3,6 +3,7 @@ import type { DocumentPart } from '../bytes/index.js';
 import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
+import { plainRequest } from './plain-request.js';
 import {
   checkQuery,
   COUNT,
@@ -13,9 +14,9 @@ import {
   maybe,
   membersOf,
   open,
-  topOf,
   validate,
   type Members,
+  type WantedList,
 } from './read.js';
 import { rowsJson } from './rows.js';
 
@@ -71,23 +72,15 @@ export const bedrock = defineDialect({
     const fields = Array.isArray(named)
       ? fieldsOf(named.filter((field) => typeof field === 'string'))
       : undefined;
-    return {
-      list: {
-        lists: SOURCES,
-        elements: 'objects',
-        areTextsAlone: true,
-        kinds: 'sources',
-        read: (item, index) => readSource(item, index, fields),
-      },
-      found: (documents) => ({
-        model: modelOfArn(modelConfiguration.modelArn),
-        query: query.toWellFormed(),
-        documents,
-        topN: topOf(numberOfResults, documents),
-        returnDocuments: false,
-        options: {},
-      }),
+    const list: WantedList = {
+      lists: SOURCES,
+      elements: 'objects',
+      areTextsAlone: true,
+      kinds: 'sources',
+      read: (item, index) => readSource(item, index, fields),
     };
+    const model = modelOfArn(modelConfiguration.modelArn);
+    return plainRequest(list, { model, query }, numberOfResults);
   },
   reply: (_id, _request, ranking) => ({
     results: rowsJson(ranking, (index, score) => `{"index":${index},"relevanceScore":${score}}`),

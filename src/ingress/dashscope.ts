@@ -3,6 +3,7 @@ import type { ErrorCode } from '../core/errors.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
+import { plainRequest } from './plain-request.js';
 import {
   checkQuery,
   COUNT,
@@ -13,12 +14,11 @@ import {
   membersOf,
   open,
   MODEL,
-  modelOf,
   stringPart,
   TEXT,
   textPart,
-  topOf,
   validate,
+  type WantedList,
 } from './read.js';
 import { MAIN_ROW, rowsJson } from './rows.js';
 
@@ -57,23 +57,17 @@ export const dashscope = defineDialect({
     const { instruct } = parameters ?? {};
     const options: RerankOptions =
       instruct == null || instruct === '' ? {} : { instruction: instruct.toWellFormed() };
-    return {
-      list: {
-        lists: DOCUMENTS,
-        elements: 'any',
-        images: 'alone',
-        kinds: 'strings',
-        read: (item, index, name) => (isRecord(item) ? textPart : stringPart)(item, index, name),
-      },
-      found: (documents) => ({
-        model: modelOf(model),
-        query: query.toWellFormed(),
-        documents,
-        topN: topOf(parameters?.top_n, documents),
-        returnDocuments: parameters?.return_documents === true,
-        options,
-      }),
+    const list: WantedList = {
+      lists: DOCUMENTS,
+      elements: 'any',
+      images: 'alone',
+      kinds: 'strings',
+      read: (item, index, name) => (isRecord(item) ? textPart : stringPart)(item, index, name),
     };
+    return plainRequest(list, { model, query }, parameters?.top_n, {
+      returnDocuments: parameters?.return_documents === true,
+      options,
+    });
   },
   reply: (id, { documents, returnDocuments }, ranking) => ({
     request_id: id,

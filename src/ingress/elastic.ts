@@ -1,17 +1,15 @@
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
+import { plainRequest } from './plain-request.js';
 import {
-  checkQuery,
   COUNT,
   FLAG,
   listNames,
   maybe,
   membersOf,
-  modelOf,
   open,
   QUERY,
   stringsIn,
-  topOf,
   validate,
 } from './read.js';
 import { MAIN_ROW, rowsJson } from './rows.js';
@@ -35,20 +33,13 @@ export const elastic = defineDialect({
   parse: (request) => {
     const { input: lone, ...rest } = request.members();
     const members = validate(MEMBERS, rest);
-    checkQuery(members.query);
-    const model = modelOf(request.param('model'));
-    const { task_settings: task } = members;
-    return {
-      list: { ...stringsIn(INPUT), instead: typeof lone === 'string' ? [lone] : undefined },
-      found: (documents) => ({
-        model,
-        query: members.query.toWellFormed(),
-        documents,
-        topN: topOf(members.top_n ?? task?.top_n, documents),
-        returnDocuments: (members.return_documents ?? task?.return_documents) === true,
-        options: {},
-      }),
-    };
+    const { query, task_settings: task } = members;
+    return plainRequest(
+      { ...stringsIn(INPUT), instead: typeof lone === 'string' ? [lone] : undefined },
+      { model: request.param('model'), query },
+      members.top_n ?? task?.top_n,
+      { returnDocuments: (members.return_documents ?? task?.return_documents) === true },
+    );
   },
   reply: (_id, { documents, returnDocuments }, ranking) => ({
     rerank: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, {

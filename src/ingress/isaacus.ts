@@ -1,7 +1,7 @@
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
-import { COUNT, listNames, membersOf, MODEL, QUERY, validate } from './read.js';
+import { COUNT, listNames, membersOf, MODEL, QUERY, stringsIn, validate } from './read.js';
 import { rowsJson } from './rows.js';
 
 const MEMBERS = membersOf({ model: MODEL, query: QUERY, top_n: COUNT });
@@ -17,7 +17,7 @@ export const isaacus = defineDialect({
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, texts: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members());
-    return plainRequest(TEXTS, members, members.top_n);
+    return plainRequest(stringsIn(TEXTS), members, members.top_n);
   },
   reply: (_id, _request, ranking) => ({
     results: rowsJson(ranking, (index, score) => `{"index":${index},"score":${score}}`),

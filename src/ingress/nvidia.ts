@@ -2,8 +2,8 @@ import Joi from 'joi';
 import { ERRORS } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
+import { plainRequest } from './plain-request.js';
 import {
-  checkQuery,
   COUNT,
   listNames,
   maybe,
@@ -12,7 +12,6 @@ import {
   modelOf,
   objectsIn,
   open,
-  topOf,
   validate,
 } from './read.js';
 import { rescored, rowsJson } from './rows.js';
@@ -45,19 +44,11 @@ export const nvidia = defineDialect({
   ],
   parse: (request) => {
     const members = validate(MEMBERS, request.members());
-    checkQuery(members.query.text);
-    const model = modelOf(members.model) ?? modelOf(request.param('model'));
-    return {
-      list: objectsIn(PASSAGES),
-      found: (documents) => ({
-        model,
-        query: members.query.text.toWellFormed(),
-        documents,
-        topN: topOf(members.top_n ?? members.top_k, documents),
-        returnDocuments: false,
-        options: members.truncate == null ? {} : { truncation: members.truncate !== 'NONE' },
-      }),
-    };
+    const model = modelOf(members.model) ?? request.param('model');
+    const asked = { model, query: members.query.text };
+    return plainRequest(objectsIn(PASSAGES), asked, members.top_n ?? members.top_k, {
+      options: members.truncate == null ? {} : { truncation: members.truncate !== 'NONE' },
+    });
   },
   reply: (_id, _request, ranking) => ({
     rankings: rowsJson(

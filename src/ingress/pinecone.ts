@@ -3,8 +3,8 @@ import type { DocumentPart } from '../bytes/index.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
+import { plainRequest } from './plain-request.js';
 import {
-  checkQuery,
   COUNT,
   documentsError,
   FIELDS,
@@ -16,11 +16,10 @@ import {
   maybe,
   membersOf,
   MODEL,
-  modelOf,
   open,
   QUERY,
-  topOf,
   validate,
+  type WantedList,
 } from './read.js';
 import { rowsJson } from './rows.js';
 
@@ -61,32 +60,23 @@ export const pinecone = defineDialect({
   ],
   parse: (request) => {
     const members = validate(MEMBERS, request.members());
-    checkQuery(members.query);
     const named = fieldsOf(members.rank_fields);
     const fields = named ?? DEFAULT_FIELDS;
     const truncate = members.parameters?.truncate;
     const options: { -readonly [K in keyof RerankOptions]: RerankOptions[K] } = {};
     if (named !== undefined) options.rankFields = named;
     if (truncate === 'END' || truncate === 'NONE') options.truncation = truncate === 'END';
-    return {
-      list: {
-        lists: DOCUMENTS,
-        elements: 'any',
-        fields,
-        areNamed: true,
-        areAllNeeded: true,
-        kinds: 'objects',
-        read: (item, index) => readDocument(item, index, fields),
-      },
-      found: (documents) => ({
-        model: modelOf(members.model),
-        query: members.query.toWellFormed(),
-        documents,
-        topN: topOf(members.top_n, documents),
-        returnDocuments: members.return_documents ?? true,
-        options,
-      }),
+    const list: WantedList = {
+      lists: DOCUMENTS,
+      elements: 'any',
+      fields,
+      areNamed: true,
+      areAllNeeded: true,
+      kinds: 'objects',
+      read: (item, index) => readDocument(item, index, fields),
     };
+    const returnDocuments = members.return_documents ?? true;
+    return plainRequest(list, members, members.top_n, { returnDocuments, options });
   },
   reply: (_id, { model, documents, returnDocuments }, ranking) => ({
     model,

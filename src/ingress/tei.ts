@@ -2,7 +2,17 @@ import type { ErrorCode, GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
-import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, TEXT, validate } from './read.js';
+import {
+  COUNT,
+  FLAG,
+  listNames,
+  membersOf,
+  MODEL,
+  QUERY,
+  TEXT,
+  stringsIn,
+  validate,
+} from './read.js';
 import { rescored, rowsJson } from './rows.js';
 import { asLogits, asProbabilities, isOfBody } from './write.js';
 
@@ -37,7 +47,7 @@ export const tei = defineDialect<Kept>({
   examples: [{ query: EXAMPLE.query, texts: EXAMPLE.texts, return_text: true }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members());
-    return plainRequest<Kept>(TEXTS, members, members.top_n, {
+    return plainRequest<Kept>(stringsIn(TEXTS), members, members.top_n, {
       returnDocuments: members.return_text === true,
       options: members.truncate == null ? {} : { truncation: members.truncate },
       kept: { rawScores: members.raw_scores === true },

@@ -1,7 +1,7 @@
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
-import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, validate } from './read.js';
+import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, stringsIn, validate } from './read.js';
 import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
 import { errorMember } from './write.js';
 
@@ -43,7 +43,7 @@ export const voyage = defineDialect({
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_k: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members());
-    return plainRequest(DOCUMENTS, members, members.top_k, {
+    return plainRequest(stringsIn(DOCUMENTS), members, members.top_k, {
       returnDocuments: members.return_documents === true,
       options: members.truncation == null ? {} : { truncation: members.truncation },
     });

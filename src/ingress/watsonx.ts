@@ -2,19 +2,17 @@ import Joi from 'joi';
 import type { ErrorCode } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
+import { plainRequest } from './plain-request.js';
 import {
-  checkQuery,
   COUNT,
   FLAG,
   listNames,
   maybe,
   membersOf,
   MODEL,
-  modelOf,
   objectsIn,
   open,
   QUERY,
-  topOf,
   validate,
 } from './read.js';
 import { rowsJson } from './rows.js';
@@ -54,20 +52,12 @@ export const watsonx = defineDialect<Kept>({
   ],
   parse: (request) => {
     const { model_id: model, query, parameters } = validate(MEMBERS, request.members());
-    checkQuery(query);
     const options = parameters?.return_options;
-    return {
-      list: objectsIn(INPUTS),
-      found: (documents) => ({
-        model: modelOf(model),
-        query: query.toWellFormed(),
-        documents,
-        topN: topOf(options?.top_n, documents),
-        returnDocuments: options?.inputs === true,
-        options: parameters?.truncate_input_tokens == null ? {} : { truncation: true },
-        kept: { returnsQuery: options?.query === true },
-      }),
-    };
+    return plainRequest<Kept>(objectsIn(INPUTS), { model, query }, options?.top_n, {
+      returnDocuments: options?.inputs === true,
+      options: parameters?.truncate_input_tokens == null ? {} : { truncation: true },
+      kept: { returnsQuery: options?.query === true },
+    });
   },
   reply: (_id, request, ranking, { returnsQuery }, { nowMs }) => ({
     model_id: request.model,

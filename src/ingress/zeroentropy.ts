@@ -1,7 +1,7 @@
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
-import { COUNT, listNames, membersOf, MODEL, QUERY, TEXT, validate } from './read.js';
+import { COUNT, listNames, membersOf, MODEL, QUERY, TEXT, stringsIn, validate } from './read.js';
 import { MAIN_ROW, rowsJson } from './rows.js';
 import { fastApiError, scoreJson } from './write.js';
 
@@ -30,7 +30,7 @@ export const zeroentropy = defineDialect<Kept>({
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members());
-    return plainRequest<Kept>(DOCUMENTS, members, members.top_n, {
+    return plainRequest<Kept>(stringsIn(DOCUMENTS), members, members.top_n, {
       kept: { mode: members.latency === 'slow' ? 'slow' : 'fast' },
     });
   },
