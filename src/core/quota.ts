@@ -64,6 +64,13 @@ export function actualCost(price: Price, documentCount: number, usage: Usage): n
   }
 }
 
+/** The same with fractions of a unit, for what is added up: many small calls, each rounded up, would come out dearer. */
+export function exactCost(price: Price, documentCount: number, usage: Usage): number {
+  return price.per === 'million_tokens'
+    ? (price.units * usage.inputTokens) / 1_000_000
+    : actualCost(price, documentCount, usage);
+}
+
 /** Of a typical request: 25 documents of 200 tokens. */
 const TYPICAL_TOKENS = 5_000;
 

@@ -46,7 +46,7 @@ export interface RequestEvent extends Omit<UsageMembers, LateMember | 'outcome'>
   readonly model: string | undefined;
   readonly knownModel: boolean;
   readonly admitted: boolean;
-  /** What its calls cost the operator, in units, as far as their channels declare it. */
+  /** What its calls cost the operator, in units and fractions of one, as far as their channels declare it. */
   readonly cost: number;
   /** Whether a last resort answered. */
   readonly degraded: boolean;

@@ -113,6 +113,8 @@ export class Rollups {
   readonly #traffic = new RecentRows<TrafficKey>(isSameTraffic);
   readonly #spending = new RecentRows<SpendKey>(isSameSpending);
   #lost = 0;
+  /** The part of a unit that was not counted yet: sums are whole. */
+  #restOfCost = 0;
   #serial = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -146,6 +148,8 @@ export class Rollups {
   #readRequest(event: RequestEvent): void {
     const { atMs, channelId, provider, tag, outcome, admitted, userId, tokenId } = event;
     const model = event.knownModel ? event.model : undefined;
+    const cost = this.#restOfCost + event.cost;
+    this.#restOfCost = cost % 1;
     const sums = {
       requests: 1,
       failed: outcome === 'ok' ? 0 : 1,
@@ -153,7 +157,7 @@ export class Rollups {
       inputTokens: event.inputTokens,
       searchUnits: event.searchUnits,
       quota: event.quota,
-      cost: event.cost,
+      cost: Math.floor(cost),
     };
     this.#countTraffic(
       atMs,

@@ -43,6 +43,21 @@ describe('Rollups', () => {
     );
   });
 
+  it('adds up parts of units, and writes whole ones', async () => {
+    const batches: StatsBatch[] = [];
+    const { rollups } = opened((batch) => Promise.resolve(void batches.push(batch)));
+    for (let at = 0; at < 10; at += 1) rollups.read([requestEvent({ cost: 3.5, tokenId: at % 2 })]);
+
+    await rollups.close(NOW);
+
+    const costs = (name: string): number[] =>
+      batches.flatMap(({ additions }) =>
+        additions.filter(({ rollup }) => rollup === name).map(({ tally }) => tally.sums.cost),
+      );
+    expect(costs('total_hour')).toEqual([35]);
+    expect(costs('spend_day').every(Number.isInteger)).toBe(true);
+  });
+
   it('counts what was refused as traffic, under no name that a caller made up, and as nobody’s spending', async () => {
     const batches: StatsBatch[] = [];
     const { rollups } = opened((batch) => Promise.resolve(void batches.push(batch)));

@@ -1,4 +1,4 @@
-import { actualCost } from '../../core/quota.js';
+import { exactCost } from '../../core/quota.js';
 import { completeUsage } from '../../core/rerank.js';
 import type { Observe } from '../events.js';
 import { boundJob } from '../job.js';
@@ -60,5 +60,5 @@ function endOf(outcome: AttemptOutcome | undefined): AttemptEnd {
 function costOf({ route }: Offer, { query, documents }: Job, { usage }: Ranking): number {
   const price = declaredCost(route.channel);
   if (price === undefined) return 0;
-  return actualCost(price, documents.count, completeUsage(usage, query, documents));
+  return exactCost(price, documents.count, completeUsage(usage, query, documents));
 }

@@ -77,6 +77,7 @@ describe('the cost of a call', () => {
       { cost: 1_000_000, costPer: 'million_tokens' },
       700,
     ],
+    ['to a part of a unit', counted, { cost: 5_000, costPer: 'million_tokens' }, 3.5],
     ['nothing that is known', reported, {}, 0],
     ['nothing for a failure', failed('busy', { status: 429 }), { cost: 7 }, 0],
   ])('is counted: %s', async (_, outcome, channel, expected) => {
