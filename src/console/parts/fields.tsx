@@ -93,7 +93,13 @@ export function TextField(props: TextFieldProps) {
               } as InputHTMLAttributes)}
               onInput={(event) => onInput(event.currentTarget.value)}
             />
-            <Suggestions id={list} options={options} />
+            {options === undefined ? null : (
+              <datalist id={list}>
+                {options.map((option) => (
+                  <option key={option} value={option} />
+                ))}
+              </datalist>
+            )}
           </>
         ) : (
           <textarea
@@ -113,24 +119,6 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-/** Suggestions of a field while somebody types. */
-function Suggestions({
-  id,
-  options,
-}: {
-  readonly id: string;
-  readonly options: readonly string[] | undefined;
-}) {
-  if (options === undefined) return null;
-  return (
-    <datalist id={id}>
-      {options.map((option) => (
-        <option key={option} value={option} />
-      ))}
-    </datalist>
-  );
-}
-
 export interface Choice<T extends string> {
   readonly value: T;
   readonly label: string;
@@ -143,15 +131,12 @@ export function FilterText({
   label,
   value,
   onChange,
-  options,
 }: {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly options?: readonly string[];
 }) {
   const [typed, setTyped] = useState(value);
-  const list = useId();
   // What comes back is what was told, and somebody may have typed on since.
   const told = useRef(value);
   useLayoutEffect(() => {
@@ -168,19 +153,15 @@ export function FilterText({
     return () => clearTimeout(timer);
   }, [typed]);
   return (
-    <>
-      <input
-        class="input filter"
-        type="search"
-        aria-label={label}
-        placeholder={label}
-        value={typed}
-        list={options === undefined ? undefined : list}
-        spellcheck={false}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-      <Suggestions id={list} options={options} />
-    </>
+    <input
+      class="input filter"
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      value={typed}
+      spellcheck={false}
+      onInput={(event) => setTyped(event.currentTarget.value)}
+    />
   );
 }
 

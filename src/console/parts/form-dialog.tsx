@@ -99,8 +99,6 @@ interface EditDialogProps<T, D> {
   readonly ready: (draft: D) => boolean;
   /** Writes what differs from `from`. */
   readonly write: (from: T, draft: D, why: Why) => Promise<unknown>;
-  /** Whether there is nothing to write. */
-  readonly isSame?: (from: T, draft: D) => boolean;
   readonly comparable: (draft: D) => Comparable;
   readonly labels: Readonly<Record<string, string>>;
   readonly fields: readonly string[];
@@ -127,11 +125,7 @@ export function EditDialog<T, D>(props: EditDialogProps<T, D>) {
       action={w().save}
       ready={props.ready(draft)}
       body={base}
-      write={async (from: T) =>
-        props.isSame?.(from, draft) === true
-          ? null
-          : ((await props.write(from, draft, whyOf(reason))) ?? true)
-      }
+      write={async (from: T) => (await props.write(from, draft, whyOf(reason))) ?? true}
       onDone={props.onDone}
       onClose={onClose}
       onCancel={props.onCancel}

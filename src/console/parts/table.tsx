@@ -26,8 +26,6 @@ export interface TableProps<T> extends RowsProps<T> {
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly actions?: (row: T) => ComponentChildren;
-  /** A heading above the first row of each group. */
-  readonly groupOf?: (row: T) => string;
 }
 
 function classOf<T>({ numeric = false, minor, narrow, lesser, major }: Column<T>): string {
@@ -74,7 +72,7 @@ function reversed(sort: string): string {
 
 /** Rows with their actions on the right; arrows, `j` and `k` move between rows, Enter opens, `x` selects. */
 export function Table<T>(props: TableProps<T>) {
-  const { label, columns, rows, idOf, actions, selection, groupOf } = props;
+  const { label, columns, rows, idOf, actions, selection } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const toggle = (id: string | number): void => {
     if (selection === undefined) return;
@@ -83,7 +81,6 @@ export function Table<T>(props: TableProps<T>) {
     selection.onChange(ids);
   };
   const onFocus = useRowKeys(props, body, toggle);
-  const headings = rows.map((row) => groupOf?.(row));
   return (
     <div class="tablebox" role="region" aria-label={label} tabIndex={0}>
       <table class="cardlist">
@@ -114,25 +111,15 @@ export function Table<T>(props: TableProps<T>) {
           </tr>
         </thead>
         <tbody ref={body}>
-          {rows.map((row, index) => {
-            const heading = headings[index];
-            return [
-              heading === undefined || heading === headings[index - 1] ? null : (
-                <tr class="group" key={`group ${heading}`}>
-                  <th colSpan={columns.length + 2} scope="colgroup">
-                    {heading}
-                  </th>
-                </tr>
-              ),
-              <Row
-                key={idOf(row)}
-                {...props}
-                row={row}
-                onFocus={() => onFocus(idOf(row), index)}
-                onToggle={() => toggle(idOf(row))}
-              />,
-            ];
-          })}
+          {rows.map((row, index) => (
+            <Row
+              key={idOf(row)}
+              {...props}
+              row={row}
+              onFocus={() => onFocus(idOf(row), index)}
+              onToggle={() => toggle(idOf(row))}
+            />
+          ))}
         </tbody>
       </table>
     </div>
@@ -158,7 +145,7 @@ function Row<T>({
   const id = idOf(row);
   return (
     <tr
-      class={onOpen === undefined ? 'item' : 'item open-row-able'}
+      class="item"
       aria-selected={openId === id ? 'true' : undefined}
       tabIndex={onOpen === undefined ? undefined : -1}
       onFocus={onFocus}
