@@ -1,12 +1,13 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Reading } from './api/query.js';
+import { Link } from './parts/buttons.js';
 import { Facts } from './parts/facts.js';
 import { isTyping } from './parts/keys.js';
 import { List, useListQuery, type Listed, type ListQuery } from './parts/list.js';
 import { ListHead } from './parts/list-head.js';
 import { Empty, type Making } from './parts/notices.js';
-import { KINDS, Record, RecordLink, type RecordKind } from './parts/record.js';
+import { KINDS, Record, recordAddress, type RecordKind } from './parts/record.js';
 import type { Shown } from './parts/shown.js';
 import { setQuery, useRoute } from './router.js';
 import { w } from './words.js';
@@ -52,7 +53,7 @@ export interface Closable {
   readonly onClose: () => void;
 }
 
-/** The name of a row as a link that opens it. */
+/** The name of a row: a plain click opens its drawer as the row does; the link is that of its page. */
 type NameOf = (id: Id, name: string, title?: string) => ComponentChildren;
 
 /** What `edit` and `test` say is of one record, and not of the next. */
@@ -178,9 +179,9 @@ function columnsOf<Row, One extends Row, F extends string, More>(
   onOpen: (id: Id) => void,
 ): readonly Shown<Row, One>[] {
   const nameOf: NameOf = (id, name, title) => (
-    <RecordLink kind={kind} id={id} title={title} onOpen={() => onOpen(id)}>
+    <Link to={recordAddress(kind, id)} title={title} onOpen={() => onOpen(id)}>
       {name}
-    </RecordLink>
+    </Link>
   );
   return shows === undefined ? [] : shows(more, nameOf).filter(({ factOnly }) => factOnly !== true);
 }

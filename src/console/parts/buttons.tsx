@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { hrefOf, navigate } from '../router.js';
 import { w } from '../words.js';
 import type { DragProps } from './drag.js';
+import { hasModifier } from './keys.js';
 import { toast } from './toast.js';
 
 interface ButtonProps {
@@ -47,15 +48,18 @@ export function Button({
   );
 }
 
-/** A link within the console; opening it in a new tab or window still works. */
+/** A link within the console; opening it in a new tab or window still works, and Alt is left to what it stands in. */
 export function Link({
   to,
+  onOpen = () => navigate(to),
   class: className,
   current = false,
   title,
   children,
 }: {
   readonly to: string;
+  /** What a plain click does, if not that the page is left for the address. */
+  readonly onOpen?: () => void;
   readonly class?: string | undefined;
   readonly current?: boolean;
   readonly title?: string | undefined;
@@ -68,9 +72,9 @@ export function Link({
       title={title}
       aria-current={current ? 'page' : undefined}
       onClick={(event) => {
-        if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+        if (event.button !== 0 || event.shiftKey || hasModifier(event)) return;
         event.preventDefault();
-        navigate(to);
+        onOpen();
       }}
     >
       {children}

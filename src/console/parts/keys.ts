@@ -28,7 +28,9 @@ export function isTyping({ target }: KeyboardEvent): boolean {
   );
 }
 
-/** Whether a key is pressed with another that gives it a meaning of the browser’s. */
-export function hasModifier({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+type Modifiers = Pick<KeyboardEvent, 'ctrlKey' | 'metaKey' | 'altKey'>;
+
+/** Whether a key or button is pressed with another that gives it a meaning of the browser’s. */
+export function hasModifier({ ctrlKey, metaKey, altKey }: Modifiers): boolean {
   return ctrlKey || metaKey || altKey;
 }

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { seesAll } from '../about.js';
 import { useRead, type Reading } from '../api/query.js';
-import { hrefOf } from '../router.js';
 import { w, wp } from '../words.js';
 import { Link } from './buttons.js';
 import { ErrorNotice, Skeleton } from './notices.js';
@@ -41,36 +40,6 @@ export function isId(text: string | number): boolean {
 /** The address of a record. */
 export function recordAddress(kind: RecordKind, id: string | number): string {
   return `${KINDS[kind].list}/${encodeURIComponent(id)}`;
-}
-
-/** The name of a row: a plain click opens its drawer as the row does; the link is that of its page. */
-export function RecordLink({
-  kind,
-  id,
-  title,
-  onOpen,
-  children,
-}: {
-  readonly kind: RecordKind;
-  readonly id: string | number;
-  readonly title?: string | undefined;
-  readonly onOpen: () => void;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <a
-      href={hrefOf(recordAddress(kind, id))}
-      title={title}
-      onClick={(event) => {
-        if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
-        if (event.altKey) return;
-        event.preventDefault();
-        onOpen();
-      }}
-    >
-      {children}
-    </a>
-  );
 }
 
 /** A record beside its list, if it can be closed; else as a page of its own, for links. */

@@ -179,6 +179,8 @@ function Row<T>({
           onClick={(event) => {
             const filter = event.altKey ? column.only?.(row) : undefined;
             if (filter === undefined) return;
+            // With Alt, a browser saves what a link leads to.
+            event.preventDefault();
             event.stopPropagation();
             onFilter?.(filter);
           }}
