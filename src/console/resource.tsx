@@ -83,12 +83,16 @@ function useMoreOf<Row, One extends Row, F extends string, More>(
 }
 
 /** The rows that are chosen; those of another page keep their names. */
-function useChosen<Row>(rows: readonly Row[], idOf: (row: Row) => Id) {
+function useChosen<Row, One extends Row, F extends string, More>(
+  { idOf, Chosen, mayChoose }: ResourceSpec<Row, One, F, More>,
+  rows: readonly Row[],
+) {
   const [ids, onChange] = useState<ReadonlySet<Id>>(new Set());
   const seen = useRef(new Map<Id, Row>());
   for (const row of rows) seen.current.set(idOf(row), row);
   return {
-    selection: { ids, onChange },
+    choosing:
+      Chosen === undefined || mayChoose?.() === false ? {} : { selection: { ids, onChange } },
     picked: [...ids].flatMap((id) => seen.current.get(id) ?? []),
     clear: () => onChange(new Set()),
   };
@@ -104,7 +108,7 @@ function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row,
   const open = address.get(openBy) ?? undefined;
   // With the rows, so that what belongs to both is asked for once.
   const more = useMoreOf(spec, rows, reading.data === undefined ? undefined : open);
-  const chosen = useChosen(rows, idOf);
+  const chosen = useChosen(spec, rows);
   const onOpen = (id: Id): void =>
     setQuery({ ...OF_ONE, [openBy]: id }, { replace: open !== undefined });
   const making = makingOf(spec);
@@ -112,7 +116,7 @@ function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row,
   return (
     <>
       <Top spec={spec} list={list} rows={rows} total={reading.data?.total} />
-      {Chosen && <Picked Chosen={Chosen} rows={chosen.picked} onDone={chosen.clear} />}
+      {Chosen && chosen.picked.length > 0 && <Chosen rows={chosen.picked} onDone={chosen.clear} />}
       <List
         reading={reading}
         filtered={list.filtered}
@@ -122,7 +126,7 @@ function Listing<Row, One extends Row, F extends string, More>({ spec }: Of<Row,
         idOf={idOf}
         openId={rows.map(idOf).find((id) => String(id) === open)}
         onOpen={(row) => onOpen(idOf(row))}
-        {...(mayChoose(spec) ? { selection: chosen.selection } : {})}
+        {...chosen.choosing}
         columns={columnsOf(spec, more, onOpen)}
         card={
           Card &&
@@ -150,26 +154,6 @@ function Made({ Make }: { Make: ComponentType<Closable> }) {
   return useRoute().query.has('new') ? (
     <Make onClose={() => setQuery({ new: '' }, { replace: true })} />
   ) : null;
-}
-
-function mayChoose<Row, One extends Row, F extends string, More>({
-  Chosen,
-  mayChoose: may,
-}: ResourceSpec<Row, One, F, More>): boolean {
-  return Chosen !== undefined && may?.() !== false;
-}
-
-interface ChosenProps<Row> {
-  readonly rows: readonly Row[];
-  readonly onDone: () => void;
-}
-
-function Picked<Row>({
-  Chosen,
-  rows,
-  onDone,
-}: ChosenProps<Row> & { Chosen: ComponentType<ChosenProps<Row>> }) {
-  return rows.length === 0 ? null : <Chosen rows={rows} onDone={onDone} />;
 }
 
 /** The columns; a name is a link that opens its row. */
