@@ -94,10 +94,11 @@ export interface Writing<In, Out> {
 /**
  * A write that a form or a button starts. Afterwards, all data that is shown is reread. `run` resolves to `undefined` on a
  * failure, which is then in `error`. For the same input, `write` gets the same key until it succeeds, so that pressing twice
- * makes one thing.
+ * makes one thing. `onDone` is called with what a success brings, once what is shown has been read again.
  */
 export function useWrite<In, Out>(
   write: (input: In, key: string) => Promise<Out>,
+  onDone?: (reply: Out) => void,
 ): Writing<In, Out> {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
@@ -111,17 +112,19 @@ export function useWrite<In, Out>(
       if (key.current?.input !== text) key.current = { input: text, key: newKey() };
       setBusy(true);
       setError(undefined);
+      let reply: Out;
       try {
-        const reply = await write(input, key.current.key);
+        reply = await write(input, key.current.key);
         key.current = undefined;
         await reread();
-        return reply;
       } catch (thrown) {
         setError(thrown instanceof ApiError ? thrown : new ApiError(0, 'failed', String(thrown)));
         return undefined;
       } finally {
         setBusy(false);
       }
+      onDone?.(reply);
+      return reply;
     },
   };
 }

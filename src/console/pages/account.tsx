@@ -51,18 +51,12 @@ function Profile() {
     display_name: self?.display_name ?? '',
     email: self?.email ?? '',
   });
-  const save = useWrite(() => call('updateSelf', { body: values }));
+  const save = useWrite(
+    () => call('updateSelf', { body: values }),
+    () => void readAbout().then(() => toast(w().saved)),
+  );
   return (
-    <Form
-      class="card stack"
-      onSubmit={() =>
-        void save.run(values).then(async (done) => {
-          if (done === undefined) return;
-          await readAbout();
-          toast(w().saved);
-        })
-      }
-    >
+    <Form class="card stack" onSubmit={() => void save.run(undefined)}>
       <h2>{wp().account.profile}</h2>
       <p class="muted">{self?.username}</p>
       <FormFields
@@ -87,18 +81,15 @@ const NO_PASSWORDS = { original_password: '', password: '' };
 
 function Password() {
   const [values, setValues] = useState(NO_PASSWORDS);
-  const save = useWrite(() => call('updateSelf', { body: values }));
+  const save = useWrite(
+    () => call('updateSelf', { body: values }),
+    () => {
+      setValues(NO_PASSWORDS);
+      toast(wp().account.passwordChanged);
+    },
+  );
   return (
-    <Form
-      class="card stack"
-      onSubmit={() =>
-        void save.run(undefined).then((done) => {
-          if (done === undefined) return;
-          setValues(NO_PASSWORDS);
-          toast(wp().account.passwordChanged);
-        })
-      }
-    >
+    <Form class="card stack" onSubmit={() => void save.run(undefined)}>
       <h2>{wp().account.passwordTitle}</h2>
       <FormFields
         values={values}
@@ -131,14 +122,14 @@ function Password() {
 
 function AccessToken() {
   const [token, setToken] = useState<string>();
-  const make = useWrite((_: undefined, key) => call('createAccessToken', { key }));
+  const make = useWrite((_: undefined, key) => call('createAccessToken', { key }), setToken);
   return (
     <section class="card stack">
       <h2>{wp().account.accessToken}</h2>
       <p class="muted">{wp().account.accessTokenHelp}</p>
       <ErrorNotice error={make.error} />
       <div class="row end">
-        <Button disabled={make.busy} onClick={() => void make.run(undefined).then(setToken)}>
+        <Button disabled={make.busy} onClick={() => void make.run(undefined)}>
           {wp().account.makeToken}
         </Button>
       </div>

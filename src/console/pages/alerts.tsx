@@ -73,17 +73,17 @@ export function Alerts() {
 /** Sends every target a message at once, and says which of them did not take it. */
 function Test() {
   const words = wp().alerts;
-  const test = useWrite(() => call('testAlerts', { body: {} }));
-  const press = async (): Promise<void> => {
-    const results = await test.run(undefined);
-    if (results === undefined) return;
-    const failed = results.filter(({ error }) => error !== null);
-    for (const { target, error } of failed) toast(words.refused(target, error ?? ''));
-    if (failed.length === 0) toast(words.accepted(results.length));
-  };
+  const test = useWrite(
+    () => call('testAlerts', { body: {} }),
+    (results) => {
+      const failed = results.filter(({ error }) => error !== null);
+      for (const { target, error } of failed) toast(words.refused(target, error ?? ''));
+      if (failed.length === 0) toast(words.accepted(results.length));
+    },
+  );
   return (
     <>
-      <Button disabled={test.busy} onClick={() => void press()}>
+      <Button disabled={test.busy} onClick={() => void test.run(undefined)}>
         {words.test}
       </Button>
       <ErrorNotice error={test.error} />
@@ -93,10 +93,10 @@ function Test() {
 
 function Details({ alert }: { readonly alert: Alert }) {
   const words = wp().alerts;
-  const again = useWrite(() => call('resendAlert', { params: { id: alert.id } }));
-  const press = async (): Promise<void> => {
-    if ((await again.run(undefined)) !== undefined) toast(words.resent);
-  };
+  const again = useWrite(
+    () => call('resendAlert', { params: { id: alert.id } }),
+    () => toast(words.resent),
+  );
   return (
     <Dialog
       kind="drawer"
@@ -104,7 +104,7 @@ function Details({ alert }: { readonly alert: Alert }) {
       onClose={() => setQuery({ open: '' }, { replace: true })}
       foot={
         isAdmin() ? (
-          <Button disabled={again.busy} onClick={() => void press()}>
+          <Button disabled={again.busy} onClick={() => void again.run(undefined)}>
             {words.again}
           </Button>
         ) : undefined

@@ -11,25 +11,20 @@ import { Gate, goOn } from './login.js';
 
 export function Register() {
   const [values, setValues] = useState({ username: '', email: '', password: '' });
-  const register = useWrite(async () => {
-    const { username, password, email } = values;
-    await call('register', {
-      body: { username, password, ...(email === '' ? {} : { email }) },
-    });
-    const self = await call('login', { body: { username, password } });
-    actAs(self.id);
-    await readAbout();
-    return self;
-  });
+  const register = useWrite(
+    async () => {
+      const { username, password, email } = values;
+      await call('register', {
+        body: { username, password, ...(email === '' ? {} : { email }) },
+      });
+      const self = await call('login', { body: { username, password } });
+      actAs(self.id);
+      await readAbout();
+    },
+    () => goOn(null),
+  );
   return (
-    <Gate
-      title={w().login.registerTitle}
-      onSubmit={() =>
-        void register.run(undefined).then((self) => {
-          if (self !== undefined) goOn(null);
-        })
-      }
-    >
+    <Gate title={w().login.registerTitle} onSubmit={() => void register.run(undefined)}>
       <FormFields
         values={values}
         onChange={setValues}
@@ -53,17 +48,13 @@ export function Register() {
 
 export function Forgot() {
   const [values, setValues] = useState({ email: '' });
-  const mail = useWrite(() => call('requestPasswordReset', { query: values }).then(() => true));
+  const mail = useWrite(
+    () => call('requestPasswordReset', { query: values }),
+    () => navigate('reset'),
+  );
   const known = useAtom(about);
   return (
-    <Gate
-      title={w().login.forgotTitle}
-      onSubmit={() =>
-        void mail.run(undefined).then((done) => {
-          if (done === true) navigate('reset');
-        })
-      }
-    >
+    <Gate title={w().login.forgotTitle} onSubmit={() => void mail.run(undefined)}>
       {known?.mail === 'outbox' ? <p class="muted">{w().login.outbox}</p> : null}
       <FormFields
         values={values}
@@ -85,16 +76,12 @@ export function Reset() {
     token: given.get('code') ?? '',
     password: '',
   });
-  const reset = useWrite(() => call('resetPassword', { body: values }).then(() => true));
+  const reset = useWrite(
+    () => call('resetPassword', { body: values }),
+    () => navigate('login'),
+  );
   return (
-    <Gate
-      title={w().login.resetTitle}
-      onSubmit={() =>
-        void reset.run(undefined).then((done) => {
-          if (done === true) navigate('login');
-        })
-      }
-    >
+    <Gate title={w().login.resetTitle} onSubmit={() => void reset.run(undefined)}>
       <p class="muted">{w().login.resetHelp}</p>
       <FormFields
         values={values}

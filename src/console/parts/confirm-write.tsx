@@ -41,8 +41,8 @@ export function ConfirmWrite<T>(props: ConfirmWriteProps<T>) {
         (needs === undefined || needs.data !== undefined)
       }
       body={whyOf(reason)}
-      write={async (why, key) => ({ reply: await write(why, key) })}
-      onDone={({ reply }) => {
+      write={write}
+      onDone={(reply) => {
         onDone(reply);
         if (!staysOpen) onClose();
       }}

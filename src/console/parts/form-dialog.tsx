@@ -32,7 +32,7 @@ interface FormDialogProps<B, T> {
 }
 
 interface Again<B> {
-  readonly run: (body: B) => void;
+  readonly run: (body: B) => Promise<unknown>;
   readonly clear: () => void;
 }
 
@@ -40,21 +40,17 @@ interface Again<B> {
 export function FormDialog<B, T>(props: FormDialogProps<B, T>) {
   const { title, kind, action, danger = false, ready = true, body, onDone, onClose } = props;
   const { onCancel = onClose, fields = [], instead, children } = props;
-  const { run, busy, error, clear } = useWrite(props.write);
+  const { run, busy, error, clear } = useWrite(props.write, onDone);
   const end = useRef<HTMLDivElement>(null);
   useInSight(error, () => end.current?.parentElement);
-  const send = (what: B): void =>
-    void run(what).then((reply) => {
-      if (reply !== undefined) onDone(reply);
-    });
-  const problem = instead?.(error, { run: send, clear });
+  const problem = instead?.(error, { run, clear });
   return (
     <Dialog
       title={title}
       {...(kind === undefined ? {} : { kind })}
       onClose={onClose}
       onSubmit={() => {
-        if (ready && !busy) send(body);
+        if (ready && !busy) void run(body);
       }}
       foot={
         <>
@@ -125,7 +121,7 @@ export function EditDialog<T, D>(props: EditDialogProps<T, D>) {
       action={w().save}
       ready={props.ready(draft)}
       body={base}
-      write={async (from: T) => (await props.write(from, draft, whyOf(reason))) ?? true}
+      write={(from: T) => props.write(from, draft, whyOf(reason))}
       onDone={props.onDone}
       onClose={onClose}
       onCancel={props.onCancel}
@@ -142,7 +138,7 @@ export function EditDialog<T, D>(props: EditDialogProps<T, D>) {
             labels={labels}
             onKeep={(now) => {
               setBase(now);
-              again.run(now);
+              void again.run(now);
             }}
             onTake={(now) => {
               setBase(now);

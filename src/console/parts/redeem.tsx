@@ -5,29 +5,23 @@ import { useWrite } from '../api/query.js';
 import { wp } from '../words.js';
 import { Button } from './buttons.js';
 import { TextField } from './fields.js';
+import { Form } from './form.js';
 import { fieldError, FormError } from './notices.js';
 import { money } from './values.js';
 import { toast } from './toast.js';
 
 export function Redeem() {
   const [code, setCode] = useState('');
-  const redeem = useWrite((key: string, idempotencyKey) =>
-    call('topUp', { body: { key }, key: idempotencyKey }),
+  const redeem = useWrite(
+    (key: string, idempotencyKey) => call('topUp', { body: { key }, key: idempotencyKey }),
+    (added) => {
+      setCode('');
+      toast(wp().home.redeemed(money(added)));
+      void readAbout();
+    },
   );
   return (
-    <form
-      class="card stack"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void redeem.run(code.trim()).then((added) => {
-          if (added === undefined) return;
-          setCode('');
-          toast(wp().home.redeemed(money(added)));
-          void readAbout();
-        });
-      }}
-    >
+    <Form class="card stack" onSubmit={() => void redeem.run(code.trim())}>
       <TextField
         label={wp().home.redeem}
         value={code}
@@ -41,6 +35,6 @@ export function Redeem() {
           {wp().home.redeemAction}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -130,18 +130,14 @@ export function Details({ of: channel }: { readonly of: Channel }) {
 /** The models that a channel's server lists, read on request. */
 function UpstreamModels({ id }: { readonly id: number }) {
   const [listed, setListed] = useState<readonly string[]>();
-  const ask = useWrite(() => call('listUpstreamModels', { params: { id } }));
+  const ask = useWrite(() => call('listUpstreamModels', { params: { id } }), setListed);
   const words = wp().channels;
   if (listed !== undefined) {
     return <p>{listed.length === 0 ? words.listsNone : lead(words.lists) + listed.join(', ')}</p>;
   }
   return (
     <>
-      <Button
-        kind="quiet"
-        disabled={ask.busy}
-        onClick={() => void ask.run(undefined).then(setListed)}
-      >
+      <Button kind="quiet" disabled={ask.busy} onClick={() => void ask.run(undefined)}>
         {words.askModels}
       </Button>
       <ErrorNotice error={ask.error} />

@@ -109,10 +109,11 @@ export function SwitchedNotice({
   const words = wp().channels;
   // The gateway had disabled them: switching them on would not be an undo.
   const ids = how.ids.filter((id) => !how.auto_disabled.includes(id));
-  const undo = useWrite((wanted: 1 | 2) =>
-    call('switchChannels', { body: { ids: [...ids], status: wanted } }),
-  );
   const back = status === 1 ? 2 : 1;
+  const undo = useWrite(
+    () => call('switchChannels', { body: { ids: [...ids], status: back } }),
+    (undone) => onDone({ status: back, how: undone }),
+  );
   return (
     <div class="notice" role="status">
       <div class="grow stack tight">
@@ -124,14 +125,7 @@ export function SwitchedNotice({
         <ErrorNotice error={undo.error} />
       </div>
       {ids.length === 0 ? null : (
-        <Button
-          disabled={undo.busy}
-          onClick={() =>
-            void undo.run(back).then((undone) => {
-              if (undone !== undefined) onDone({ status: back, how: undone });
-            })
-          }
-        >
+        <Button disabled={undo.busy} onClick={() => void undo.run(undefined)}>
           {words.undo}
         </Button>
       )}

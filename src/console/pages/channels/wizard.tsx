@@ -107,9 +107,16 @@ export function AddChannel() {
 function useDraft(draft: Draft, provider: Provider | undefined) {
   const body = createBody(draft, provider);
   const [tested, setTested] = useState<{ of: string; report: ReplyOf<'testDraft'> }>();
-  const test = useWrite(() => call('testDraft', { body }));
-  const add = useWrite(({ status }: { status: 1 | 2; body: typeof body }, key) =>
-    call('createChannel', { body: { ...body, status }, key }),
+  const test = useWrite(
+    () => call('testDraft', { body }),
+    (report) => setTested({ of: JSON.stringify(body), report }),
+  );
+  const add = useWrite(
+    (whole: typeof body & { status: 1 | 2 }, key) => call('createChannel', { body: whole, key }),
+    (done) => {
+      tellInForce(done);
+      navigate(`channels?open=${done.id}`);
+    },
   );
   return {
     error: add.error ?? test.error,
@@ -121,16 +128,8 @@ function useDraft(draft: Draft, provider: Provider | undefined) {
     testing: test.busy,
     /** What a test of just this draft has found. */
     report: tested?.of === JSON.stringify(body) ? tested.report : undefined,
-    test: () =>
-      void test.run(undefined).then((report) => {
-        if (report !== undefined) setTested({ of: JSON.stringify(body), report });
-      }),
-    add: (status: 1 | 2) =>
-      void add.run({ status, body }).then((done) => {
-        if (done === undefined) return;
-        tellInForce(done);
-        navigate(`channels?open=${done.id}`);
-      }),
+    test: () => void test.run(undefined),
+    add: (status: 1 | 2) => void add.run({ ...body, status }),
   };
 }
 

@@ -10,7 +10,7 @@ import { Button, Chip, Link } from '../../parts/buttons.js';
 import { KeyCode } from '../../parts/code.js';
 import { CsvButton } from '../../parts/csv-button.js';
 import { FilterText, TextField } from '../../parts/fields.js';
-import { FilterSelect } from '../../parts/form.js';
+import { FilterSelect, Form } from '../../parts/form.js';
 import type { ListQuery } from '../../parts/list.js';
 import { memberFactsOf } from '../../parts/members.js';
 import { ErrorNotice } from '../../parts/notices.js';
@@ -205,20 +205,16 @@ function Details({ of: key }: { readonly of: Key }) {
 
 function AddBudget({ id }: { readonly id: number }) {
   const [amount, setAmount] = useState('');
-  const add = useWrite((units: number) => call('updateToken', { body: { id, add_quota: units } }));
+  const add = useWrite(
+    () => call('updateToken', { body: { id, add_quota: unitsOf(amount) } }),
+    () => {
+      setAmount('');
+      toast(w().saved);
+    },
+  );
   return (
     <>
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add.run(unitsOf(amount)).then((done) => {
-            if (done === undefined) return;
-            setAmount('');
-            toast(w().saved);
-          });
-        }}
-      >
+      <Form class="row" onSubmit={() => void add.run(undefined)}>
         <TextField
           label={wp().keys.addBudget}
           type="number"
@@ -229,7 +225,7 @@ function AddBudget({ id }: { readonly id: number }) {
         <Button type="submit" disabled={add.busy || !(Number(amount) > 0)}>
           {wp().keys.add}
         </Button>
-      </form>
+      </Form>
       <ErrorNotice error={add.error} />
     </>
   );

@@ -15,8 +15,12 @@ export function Balance({ user: { id } }: { readonly user: User }) {
   const [mode, setMode] = useState<'add' | 'subtract' | 'override'>('add');
   const [values, setValues] = useState({ value: '', reason: '' });
   const words = wp().people;
-  const save = useWrite((body: Operations['manageUser']['body'], key) =>
-    call('manageUser', { body, key }),
+  const save = useWrite(
+    (body: Operations['manageUser']['body'], key) => call('manageUser', { body, key }),
+    () => {
+      setValues({ value: '', reason: '' });
+      toast(w().saved);
+    },
   );
   const amount = Number(values.value);
   const isAmount = values.value !== '' && (mode === 'override' ? amount >= 0 : amount > 0);
@@ -26,17 +30,10 @@ export function Balance({ user: { id } }: { readonly user: User }) {
       onSubmit={() => {
         if (!isAmount) return;
         const { reason } = values;
-        const value = unitsOf(values.value);
-        void save
-          .run({
-            ...({ id, action: 'add_quota' } as const),
-            ...{ mode, value, ...(reason === '' ? {} : { reason }) },
-          })
-          .then((done) => {
-            if (done === undefined) return;
-            setValues({ value: '', reason: '' });
-            toast(w().saved);
-          });
+        void save.run({
+          ...{ id, action: 'add_quota', mode, value: unitsOf(values.value) },
+          ...(reason === '' ? {} : { reason }),
+        });
       }}
     >
       <SelectField

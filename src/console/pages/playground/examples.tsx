@@ -103,20 +103,16 @@ function Keep({ now }: { readonly now: Shared }) {
   const [name, setName] = useState('');
   const [shared, setShared] = useState(false);
   const words = wp().examples;
-  const save = useWrite((body: { name: string; shared: boolean }, key) =>
-    call('saveExample', { body: { ...body, content: { ...now } }, key }),
+  const save = useWrite(
+    (body: { name: string; shared: boolean }, key) =>
+      call('saveExample', { body: { ...body, content: { ...now } }, key }),
+    () => {
+      setName('');
+      toast(w().saved);
+    },
   );
   return (
-    <Form
-      class="stack"
-      onSubmit={() =>
-        void save.run({ name: name.trim(), shared }).then((done) => {
-          if (done === undefined) return;
-          setName('');
-          toast(w().saved);
-        })
-      }
-    >
+    <Form class="stack" onSubmit={() => void save.run({ name: name.trim(), shared })}>
       <h3>{words.keep}</h3>
       <TextField
         label={w().name}
