@@ -6,6 +6,7 @@ import { moment, percent } from '../lib/format.js';
 import { byDay, calendarAt, spanBeside, spanOf, type Span, type SpanName } from '../lib/spans.js';
 import { FilterText, Segments } from '../parts/fields.js';
 import { Empty, ErrorNotice, Skeleton } from '../parts/notices.js';
+import { NumberTable } from '../parts/number-table.js';
 import { Count, Meter, Money, money, style } from '../parts/values.js';
 import { Chart } from '../parts/chart.js';
 import { CsvButton } from '../parts/csv-button.js';
@@ -118,65 +119,42 @@ function Sums({ of: data, by }: { readonly of: Breakdown; readonly by: readonly 
     );
   }
   return (
-    <div class="tablebox" role="region" aria-label={w().nav.spend} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
+    <NumberTable
+      label={w().nav.spend}
+      names={by.map((group) => words.groups[group])}
+      heads={[
+        ...[w().home.requests, wp().requests.failed, wp().requests.documents],
+        ...[wp().requests.tokens, w().home.spent],
+        ...(data.total.cost === undefined ? [] : [words.cost, words.margin]),
+        words.share,
+      ]}
+    >
+      <tbody>
+        {data.rows.map((row) => (
+          <tr key={by.map((group) => idOf(row, group)).join(' ')}>
             {by.map((group) => (
-              <th key={group} scope="col">
-                {words.groups[group]}
-              </th>
-            ))}
-            {[w().home.requests, wp().requests.failed, wp().requests.documents].map((title) => (
-              <th key={title} scope="col" class="num">
-                {title}
-              </th>
-            ))}
-            <th scope="col" class="num">
-              {wp().requests.tokens}
-            </th>
-            <th scope="col" class="num">
-              {w().home.spent}
-            </th>
-            {data.total.cost === undefined
-              ? null
-              : [words.cost, words.margin].map((title) => (
-                  <th key={title} scope="col" class="num">
-                    {title}
-                  </th>
-                ))}
-            <th scope="col" class="num">
-              {words.share}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.rows.map((row) => (
-            <tr key={by.map((group) => idOf(row, group)).join(' ')}>
-              {by.map((group) => (
-                <td key={group} class="clip">
-                  {row.is_rest ? wp().overview.others : nameOf(row, group)}
-                </td>
-              ))}
-              <Cells sums={row} />
-              <td class="num">
-                {data.total.quota === 0 ? '–' : percent(row.quota / data.total.quota)}{' '}
-                <Meter share={data.total.quota === 0 ? 0 : row.quota / data.total.quota} />
+              <td key={group} class="clip">
+                {row.is_rest ? wp().overview.others : nameOf(row, group)}
               </td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row" colSpan={by.length}>
-              {words.total}
-            </th>
-            <Cells sums={data.total} />
-            <td />
+            ))}
+            <Cells sums={row} />
+            <td class="num">
+              {data.total.quota === 0 ? '–' : percent(row.quota / data.total.quota)}{' '}
+              <Meter share={data.total.quota === 0 ? 0 : row.quota / data.total.quota} />
+            </td>
           </tr>
-        </tfoot>
-      </table>
-    </div>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row" colSpan={by.length}>
+            {words.total}
+          </th>
+          <Cells sums={data.total} />
+          <td />
+        </tr>
+      </tfoot>
+    </NumberTable>
   );
 }
 

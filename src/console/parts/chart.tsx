@@ -4,6 +4,7 @@ import { ticks } from '../lib/days.js';
 import { settings } from '../settings.js';
 import { useAtom } from '../state.js';
 import { wp } from '../words.js';
+import { NumberTable } from './number-table.js';
 import type { Drawing, Plot } from './plot.js';
 import { style } from './values.js';
 
@@ -248,31 +249,24 @@ function Marks({ of }: Of) {
 function AsTable({ of: { title, times, series, before, format, timeOf } }: Of) {
   const columns = [...series, ...(before ? [{ name: wp().chart.before, values: before }] : [])];
   return (
-    <div class="tablebox short" role="region" aria-label={title} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{wp().chart.time}</th>
-            {columns.map(({ name }) => (
-              <th key={name} scope="col" class="num">
-                {name}
-              </th>
+    <NumberTable
+      label={title}
+      names={[wp().chart.time]}
+      heads={columns.map(({ name }) => name)}
+      short
+    >
+      <tbody>
+        {times.map((time, index) => (
+          <tr key={time}>
+            <td>{timeOf(time)}</td>
+            {columns.map(({ name, values }) => (
+              <td key={name} class="num">
+                {values[index] == null ? '–' : format(values[index])}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {times.map((time, index) => (
-            <tr key={time}>
-              <td>{timeOf(time)}</td>
-              {columns.map(({ name, values }) => (
-                <td key={name} class="num">
-                  {values[index] == null ? '–' : format(values[index])}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </NumberTable>
   );
 }

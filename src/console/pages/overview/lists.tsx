@@ -2,6 +2,7 @@ import type { ReplyOf } from '../../api/call.js';
 import { duration, percent } from '../../lib/format.js';
 import { signOfChannel } from '../../lib/verdict.js';
 import { Link } from '../../parts/buttons.js';
+import { NumberTable } from '../../parts/number-table.js';
 import { Ago, Count, Money, State } from '../../parts/values.js';
 import { useTroubles, type TroubleOf } from '../../parts/troubles.js';
 import { pauseWords } from '../../parts/pause.js';
@@ -55,25 +56,13 @@ export function Channels({
     ...[wp().nodes.inFlight, w().home.spent],
   ];
   return (
-    <div class="tablebox" role="region" aria-label={w().nav.channels} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{words.channel}</th>
-            {heads.map((head) => (
-              <th key={head} scope="col" class="num">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {parts.map((part) => (
-            <ChannelRow key={part.key} {...{ part, nodes, seconds, troubleOf }} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <NumberTable label={w().nav.channels} names={[words.channel]} heads={heads}>
+      <tbody>
+        {parts.map((part) => (
+          <ChannelRow key={part.key} {...{ part, nodes, seconds, troubleOf }} />
+        ))}
+      </tbody>
+    </NumberTable>
   );
 }
 

@@ -5,6 +5,7 @@ import { compared, type Comparison } from '../../lib/compare.js';
 import { duration, significant } from '../../lib/format.js';
 import { spreadOf, stabilityOf } from '../../lib/runs.js';
 import { Segments } from '../../parts/fields.js';
+import { NumberTable } from '../../parts/number-table.js';
 import { Money, money } from '../../parts/values.js';
 import { wp } from '../../words.js';
 import type { Labels } from './documents.js';
@@ -33,34 +34,22 @@ export function Measures({
         <h2>{title}</h2>
         {beside}
       </div>
-      <div class="tablebox" role="region" aria-label={title} tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{wp().playground.lane}</th>
-              {heads.map((head) => (
-                <th key={head} class="num" scope="col" title={head}>
-                  {head}
-                </th>
+      <NumberTable label={title} names={[wp().playground.lane]} heads={heads}>
+        <tbody>
+          {rows.map(({ name, cells }) => (
+            <tr key={name}>
+              <th scope="row" title={name}>
+                {name}
+              </th>
+              {cells.map((cell, at) => (
+                <td key={heads[at]} class="num">
+                  {cell}
+                </td>
               ))}
             </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ name, cells }) => (
-              <tr key={name}>
-                <th scope="row" title={name}>
-                  {name}
-                </th>
-                {cells.map((cell, at) => (
-                  <td key={heads[at]} class="num">
-                    {cell}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </NumberTable>
       {children}
     </section>
   );
