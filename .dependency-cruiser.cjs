@@ -256,7 +256,7 @@ module.exports = {
       [
         '^src/console',
         // No package and no part of Node is behind these: the console's sums are the gateway's own.
-        '^src/core/(agreement|attention|attention-words|depends|documents-in|evaluation|figures|forecast)\\.ts$',
+        '^src/core/(agreement|attention|attention-words|csv|depends|documents-in|evaluation|figures|forecast)\\.ts$',
         'node_modules/(preact|@tanstack/query-core|uplot)/',
       ],
       'a client of the API in the browser: it shares rules with the gateway and nothing else',
@@ -266,7 +266,7 @@ module.exports = {
       '^src/console/lib',
       [
         '^src/console/(lib|words|api/(operations|members)\\.ts)',
-        '^src/core/(agreement|attention|attention-words|depends|documents-in|evaluation|figures|forecast)\\.ts$',
+        '^src/core/(agreement|attention|attention-words|csv|depends|documents-in|evaluation|figures|forecast)\\.ts$',
       ],
       'rules of the pages: neither Preact nor the document',
     ),

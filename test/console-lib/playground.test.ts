@@ -374,6 +374,14 @@ describe('many queries', () => {
     expect(queriesOfPaste(`\n[${within}]`).queries).toEqual([moons]);
   });
 
+  it('take a negative label as no relevance', () => {
+    const line = JSON.stringify({ query: 'q', documents: ['a', 'b', 'c'], labels: [-1, 2, 0] });
+
+    expect(queriesOf('a.jsonl', line).queries).toEqual([
+      expect.objectContaining({ relevance: [0, 2, 0] }),
+    ]);
+  });
+
   it('are told apart from what is none, by line', () => {
     const lines = [
       '{"documents":["a"],"labels":[1]}',

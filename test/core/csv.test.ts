@@ -39,3 +39,15 @@ it('leaves other texts as they are', () => {
     ...['plain', 'a-b', 'a=b', '1.5', 'müßig'],
   ]);
 });
+
+it('writes numbers as they are, those below zero too, and nothing for what is not there', () => {
+  const written = csvOf(['rank', 'score', 'label'], [[1, -3.25, null]]);
+
+  expect(written).toBe('rank,score,label\r\n1,-3.25,\r\n');
+});
+
+it('quotes what has a separator, a quote or a line break', () => {
+  expect(['a,b', 'say "x"', 'two\nlines', '=a,"b"'].map(cell)).toEqual([
+    ...['"a,b"', '"say ""x"""', '"two\nlines"', '"\'=a,""b"""'],
+  ]);
+});

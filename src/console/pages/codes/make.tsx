@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { call, save } from '../../api/call.js';
 import type { Operations } from '../../api/operations.js';
 import { unitsOf } from '../../lib/format.js';
-import { csvOf } from '../../lib/csv.js';
+import { csvOf } from '../../../core/csv.js';
 import { Button, CopyButton } from '../../parts/buttons.js';
 import { useShownOnce } from '../../parts/confirm-write.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -102,13 +102,13 @@ function ShownOnce({
   const { warns, leaving, note, take, copied, close } = useShownOnce(onClose);
   const words = wp().codes;
   const ends = body.expired_time ?? 0;
-  const csv = csvOf([
+  const csv = csvOf(
     ['name', 'code', 'units', 'worth', 'until'],
-    ...codes.map((code) => [
-      ...[body.name, code, String(body.quota), money(body.quota)],
+    codes.map((code) => [
+      ...[body.name, code, body.quota, money(body.quota)],
       ends === 0 ? '' : new Date(ends * 1000).toISOString(),
     ]),
-  ]);
+  );
   const saveAs = (name: string, type: string, text: string): void => {
     save(name, new Blob([text], { type }));
     take();

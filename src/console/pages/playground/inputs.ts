@@ -1,6 +1,6 @@
 import { about } from '../../about.js';
 import { draftOf } from '../../drafts.js';
-import { csvOf } from '../../lib/csv.js';
+import { csvOf } from '../../../core/csv.js';
 import { documentsOfText } from '../../../core/documents-in.js';
 import { MAX_LANES, keyOf, type LaneSpec } from '../../lib/lanes.js';
 import { sharedOf, sharing, type Shared } from '../../lib/share.js';
@@ -97,14 +97,12 @@ export function tableText(lanes: readonly RankedLane[], ids: Ids): string {
   const documents = lanes[0]?.documents ?? [];
   const head = lanes.flatMap(({ name }) => [`${name} rank`, `${name} score`]);
   const rows = documents.map((text, index) => [
-    ...[String(index + 1), ...(ids.size === 0 ? [] : [ids.get(text) ?? '']), text],
+    ...[index + 1, ...(ids.size === 0 ? [] : [ids.get(text) ?? '']), text],
     ...lanes.flatMap(({ reply }) => {
       const rank = reply.results.findIndex((row) => row.index === index);
-      return rank < 0
-        ? ['', '']
-        : [String(rank + 1), String(reply.results[rank]?.relevance_score ?? '')];
+      return rank < 0 ? ['', ''] : [rank + 1, reply.results[rank]?.relevance_score ?? ''];
     }),
   ]);
   const named = ids.size === 0 ? [] : ['id'];
-  return csvOf([['document', ...named, 'text', ...head], ...rows]);
+  return csvOf(['document', ...named, 'text', ...head], rows);
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { save } from '../../api/call.js';
-import { csvOf } from '../../lib/csv.js';
+import { csvOf } from '../../../core/csv.js';
 import { textOfBytes } from '../../../core/documents-in.js';
 import { duration } from '../../lib/format.js';
 import { keyOf, type LaneSpec } from '../../lib/lanes.js';
@@ -227,14 +227,12 @@ function saveScores(
   names: readonly string[],
   { lanes, queries }: Evaluation,
 ): void {
-  const cells = (score: Score | undefined): string[] =>
-    score === undefined
-      ? ['', '', '']
-      : [String(score.ndcg), String(score.reciprocalRank), String(score.ms)];
+  const cells = (score: Score | undefined): (number | null)[] =>
+    score === undefined ? [null, null, null] : [score.ndcg, score.reciprocalRank, score.ms];
   const head = names.flatMap((name) => [`${name} nDCG@10`, `${name} RR`, `${name} ms`]);
   const rows = queries.map((query, at) => [
     query,
     ...specs.flatMap((spec) => cells(lanes.get(keyOf(spec))?.scores.get(at))),
   ]);
-  save('queries.csv', new Blob([csvOf([['query', ...head], ...rows])], { type: 'text/csv' }));
+  save('queries.csv', new Blob([csvOf(['query', ...head], rows)], { type: 'text/csv' }));
 }
