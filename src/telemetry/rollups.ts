@@ -113,8 +113,8 @@ export class Rollups {
   readonly #traffic = new RecentRows<TrafficKey>(isSameTraffic);
   readonly #spending = new RecentRows<SpendKey>(isSameSpending);
   #lost = 0;
-  /** The part of a unit that was not counted yet: sums are whole. */
-  #restOfCost = 0;
+  /** By channel, the part of a unit that was not counted yet: sums are whole. */
+  readonly #restsOfCosts = new Map<number | undefined, number>();
   #serial = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -148,8 +148,8 @@ export class Rollups {
   #readRequest(event: RequestEvent): void {
     const { atMs, channelId, provider, tag, outcome, admitted, userId, tokenId } = event;
     const model = event.knownModel ? event.model : undefined;
-    const cost = this.#restOfCost + event.cost;
-    this.#restOfCost = cost % 1;
+    const cost = (this.#restsOfCosts.get(channelId) ?? 0) + event.cost;
+    this.#restsOfCosts.set(channelId, cost % 1);
     const sums = {
       requests: 1,
       failed: outcome === 'ok' ? 0 : 1,

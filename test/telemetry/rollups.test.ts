@@ -46,7 +46,10 @@ describe('Rollups', () => {
   it('adds up parts of units, and writes whole ones', async () => {
     const batches: StatsBatch[] = [];
     const { rollups } = opened((batch) => Promise.resolve(void batches.push(batch)));
-    for (let at = 0; at < 10; at += 1) rollups.read([requestEvent({ cost: 3.5, tokenId: at % 2 })]);
+    for (let at = 0; at < 10; at += 1) {
+      const channelId = 1 + (at % 2);
+      rollups.read([requestEvent({ cost: 3.5, tokenId: at % 2, channelId })]);
+    }
 
     await rollups.close(NOW);
 
@@ -54,7 +57,9 @@ describe('Rollups', () => {
       batches.flatMap(({ additions }) =>
         additions.filter(({ rollup }) => rollup === name).map(({ tally }) => tally.sums.cost),
       );
-    expect(costs('total_hour')).toEqual([35]);
+    expect(costs('total_hour')).toEqual([34]);
+    // Neither pays for the other's parts.
+    expect(costs('spend_day')).toEqual([17, 17]);
     expect(costs('spend_day').every(Number.isInteger)).toBe(true);
   });
 
