@@ -49,8 +49,11 @@ export class Settlements {
   }
 
   /** Resolves to what was charged; to `undefined` if that cannot be known. Never rejects. */
-  add(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
-    return this.#settle(settlement, expiresAtMs);
+  async add(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
+    this.#pending += 1;
+    const outcome = await this.#tryOn(settlement, expiresAtMs);
+    this.#oneIsDone();
+    return outcome === undefined ? undefined : this.#told(settlement, expiresAtMs, outcome);
   }
 
   /** Ends an admission that may or may not have been made, for a request that is over. Never rejects. */
@@ -118,18 +121,6 @@ export class Settlements {
     });
   }
 
-  async #settle(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
-    this.#pending += 1;
-    let outcome: Tried | undefined;
-    try {
-      outcome = { charged: await this.#deps.store.settle(settlement), mayBeDone: false };
-    } catch (error) {
-      outcome = await this.#tryAgain(settlement, expiresAtMs, error);
-    }
-    this.#oneIsDone();
-    return outcome === undefined ? undefined : this.#told(settlement, expiresAtMs, outcome);
-  }
-
   /** Returns what was charged, and reports what should have been charged but was not. */
   #told(
     settlement: Settlement,
@@ -146,37 +137,20 @@ export class Settlements {
 
   /** Tries until the store has answered; `undefined` if it was given up. */
   async #tryOn(settlement: Settlement, expiresAtMs: number): Promise<Tried | undefined> {
-    try {
-      return { charged: await this.#deps.store.settle(settlement), mayBeDone: false };
-    } catch (error) {
-      return this.#tryAgain(settlement, expiresAtMs, error);
-    }
-  }
-
-  /** The same after a try that has failed. */
-  async #tryAgain(
-    settlement: Settlement,
-    expiresAtMs: number,
-    failure: unknown,
-  ): Promise<Tried | undefined> {
-    let error: unknown = failure;
-    let waitMs = FIRST_RETRY_MS;
     let mayBeDone = false;
-    for (;;) {
-      const away = error instanceof StoreUnavailableError ? error : undefined;
-      mayBeDone ||= away?.didNothing === false;
-      const nowMs = this.#deps.now();
-      const isTooMuch = nowMs >= expiresAtMs && this.#pending > MAX_OVERDUE;
-      if (away === undefined || isTooMuch || nowMs + waitMs >= this.#untilMs) {
-        this.#giveUp(settlement, error);
-        return undefined;
-      }
-      await this.#wait(waitMs);
-      waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS);
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
         return { charged: await this.#deps.store.settle(settlement), mayBeDone };
-      } catch (again) {
-        error = again;
+      } catch (error) {
+        const away = error instanceof StoreUnavailableError ? error : undefined;
+        mayBeDone ||= away?.didNothing === false;
+        const nowMs = this.#deps.now();
+        const isTooMuch = nowMs >= expiresAtMs && this.#pending > MAX_OVERDUE;
+        if (away === undefined || isTooMuch || nowMs + waitMs >= this.#untilMs) {
+          this.#giveUp(settlement, error);
+          return undefined;
+        }
+        await this.#wait(waitMs);
       }
     }
   }
