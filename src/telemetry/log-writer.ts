@@ -1,6 +1,6 @@
 import type { Observe } from '../gateway/events.js';
 import { StoreUnavailableError, type BatchMark } from '../store/store.js';
-import { Nap } from './nap.js';
+import { Retries } from './retries.js';
 
 export interface LogWriterDeps<T> {
   /** The name of the log in a fault. */
@@ -25,8 +25,6 @@ const BATCH = 200;
 const FLUSH_AFTER_MS = 500;
 /** Entries that may wait while the store is away: some ten megabytes. Any more are lost, and counted. */
 const MAX_WAITING = 20_000;
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5_000;
 const TOO_MANY = 'more entries were waiting than are kept in memory';
 
 /**
@@ -42,12 +40,11 @@ export class LogWriter<T> {
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  /** Between attempts. */
-  readonly #nap = new Nap();
-  #giveUpAtMs = Infinity;
+  readonly #retries: Retries;
 
   constructor(deps: LogWriterDeps<T>) {
     this.#deps = deps;
+    this.#retries = new Retries(deps.now);
   }
 
   /** Entries that the store does not have yet. */
@@ -76,8 +73,7 @@ export class LogWriter<T> {
 
   /** Writes what is left. From `untilMs` on, it no longer waits for a store that is away. */
   async close(untilMs: number): Promise<void> {
-    this.#giveUpAtMs = untilMs;
-    this.#nap.wake();
+    this.#retries.giveUpFrom(untilMs);
     while (this.#waiting.length > 0) {
       this.#write();
       await this.#writing;
@@ -112,29 +108,13 @@ export class LogWriter<T> {
     this.#sent = batch.length;
     this.#serial += 1;
     const mark = { writer: this.#deps.writer, serial: this.#serial };
-    try {
-      for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
-        try {
-          await this.#deps.append(batch, mark);
-          this.#waiting.splice(0, batch.length);
-          this.#tellDropped(new Error(TOO_MANY));
-          return;
-        } catch (error) {
-          const away = error instanceof StoreUnavailableError;
-          if (away && this.#deps.now() + retryMs < this.#giveUpAtMs) {
-            await this.#nap.take(retryMs);
-            continue;
-          }
-          // Entries that cannot be written must not hold up the rest.
-          const lost = this.#waiting.splice(0, away ? this.#waiting.length : batch.length);
-          this.#dropped += lost.length;
-          this.#tellDropped(error);
-          return;
-        }
-      }
-    } finally {
-      this.#sent = 0;
-    }
+    const failed = await this.#retries.of(() => this.#deps.append(batch, mark));
+    this.#sent = 0;
+    // Entries that cannot be written must not hold up the rest.
+    const isAway = failed?.error instanceof StoreUnavailableError;
+    const over = this.#waiting.splice(0, isAway ? this.#waiting.length : batch.length);
+    if (failed !== undefined) this.#dropped += over.length;
+    this.#tellDropped(failed === undefined ? new Error(TOO_MANY) : failed.error);
   }
 
   /** One fault for all entries lost since the last fault: a store that is away is not news for each request. */

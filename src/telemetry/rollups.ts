@@ -11,8 +11,8 @@ import {
 } from '../core/rollups.js';
 import { addTally, count, newTally, type Tally } from '../core/tally.js';
 import type { AttemptEvent, Observe, ReadEvents, RequestEvent } from '../gateway/events.js';
-import { StoreUnavailableError, type StatsAddition, type StatsStore } from '../store/store.js';
-import { Nap } from './nap.js';
+import type { StatsAddition, StatsStore } from '../store/store.js';
+import { Retries } from './retries.js';
 
 export interface RollupsDeps {
   readonly store: Pick<StatsStore, 'addStats'>;
@@ -39,8 +39,6 @@ const BATCH = 400;
 const MAX_PENDING = 20_000;
 /** The most rows of one bucket, and of one account in it: the rest are counted together. */
 const MAX_ROWS = 1_000;
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5_000;
 const DAY_MS = 24 * 3_600_000;
 
 const TRAFFIC = ['traffic_minute', 'traffic_5_minutes', 'traffic_hour'] as const;
@@ -118,11 +116,11 @@ export class Rollups {
   #serial = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  readonly #nap = new Nap();
-  #giveUpAtMs = Infinity;
+  readonly #retries: Retries;
 
   constructor(deps: RollupsDeps) {
     this.#deps = deps;
+    this.#retries = new Retries(deps.now);
   }
 
   readonly read: ReadEvents = (events) => {
@@ -135,8 +133,7 @@ export class Rollups {
 
   /** Writes what is left. From `untilMs` on, it no longer waits for a store that is away. */
   async close(untilMs: number): Promise<void> {
-    this.#giveUpAtMs = untilMs;
-    this.#nap.wake();
+    this.#retries.giveUpFrom(untilMs);
     while (this.#pending.size > 0 || this.#writing !== undefined) {
       this.#write();
       await this.#writing;
@@ -271,22 +268,10 @@ export class Rollups {
     const { store, now, writer } = this.#deps;
     this.#serial += 1;
     const batch = { writer, serial: this.#serial, nowMs: now(), maxRows: MAX_ROWS, additions };
-    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
-      try {
-        await store.addStats(batch);
-        this.#tellLost(new Error('more rows were waiting than are kept in memory'));
-        return;
-      } catch (error) {
-        const away = error instanceof StoreUnavailableError;
-        if (away && now() + retryMs < this.#giveUpAtMs) {
-          await this.#nap.take(retryMs);
-          continue;
-        }
-        this.#lost += additions.length;
-        this.#tellLost(error);
-        return;
-      }
-    }
+    const failed = await this.#retries.of(() => store.addStats(batch));
+    if (failed !== undefined) this.#lost += additions.length;
+    const tooMany = new Error('more rows were waiting than are kept in memory');
+    this.#tellLost(failed === undefined ? tooMany : failed.error);
   }
 
   #tellLost(error: unknown): void {
