@@ -36,9 +36,11 @@ function renamed<T>(
 
 export function mapValues<T, U>(
   record: Readonly<Record<string, T>>,
-  change: (value: T) => U,
+  change: (value: T, name: string) => U,
 ): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [name, change(value, name)]),
+  );
 }
 
 /** The members that are defined. */

@@ -12,6 +12,8 @@ import {
 import { ingressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
 import { completedBy, either, schemaOf, type JsonSchema } from './json-schema.js';
+import { KEPT_STATUSES } from './openapi-errors.js';
+import { JSON_TYPE } from './openapi-parts.js';
 
 /** What the requests, replies and errors of a form look like. */
 export interface DialectShape {
@@ -29,7 +31,6 @@ export interface DialectErrors {
   readonly schema: JsonSchema;
 }
 
-const JSON_TYPE = 'application/json';
 const USAGE = { inputTokens: 24, searchUnits: 1, estimated: false };
 const CLOCK: ReplyClock = { nowMs: 1_750_000_000_000, elapsedMs: 12.5 };
 
@@ -85,12 +86,6 @@ function repliesTo(dialect: IngressDialect, path: string, example: object): unkn
 }
 
 const asMany = 100;
-
-/** An upstream's complaint about the caller's input keeps its status, whichever of the two codes it gets. */
-const KEPT_STATUSES: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {
-  invalid_request: [413, 422],
-  payload_too_large: [400, 422],
-};
 
 function errorsOf(
   { error: write }: IngressDialect,

@@ -1,3 +1,4 @@
+import { mapValues } from '../core/records.js';
 import type { JsonSchema } from './json-schema.js';
 import { SECURITY, type ApiOperation, type Content, type OpenApi } from './openapi-parts.js';
 
@@ -6,7 +7,8 @@ const LEAST_LENGTH = 52;
 
 /**
  * The same document for publication: what several operations use (schemas, parameters, bodies, responses) is written once,
- * under `components`, and referred to. `known` has the names of schemas; the others are named after where they come first.
+ * under `components`, and referred to. `known` has the names of schemas; the others are named after where they come first. It
+ * is to be written as JSON: members that are absent may be `undefined`.
  */
 export function withComponents(api: OpenApi, known: ReadonlyMap<string, JsonSchema>): object {
   const schemas = new Shared('schemas');
@@ -27,49 +29,35 @@ export function withComponents(api: OpenApi, known: ReadonlyMap<string, JsonSche
   }
   const write = (operation: ApiOperation): object => {
     const name = capital(operation.operationId);
+    const { requestBody } = operation;
     return {
       ...operation,
       security: isUsual(operation) ? undefined : operation.security,
-      ...(operation.parameters === undefined
-        ? {}
-        : {
-            parameters: operation.parameters.map((one) =>
-              parameters.use(one, capital(one.name), () => ({
-                ...one,
-                required: one.required || undefined,
-              })),
-            ),
-          }),
-      ...(operation.requestBody === undefined
-        ? {}
-        : {
-            requestBody: bodies.use(operation.requestBody, `${name}Body`, () => ({
-              ...operation.requestBody,
-              content: contentOf(operation.requestBody?.content ?? {}, schemas, `${name}Body`),
-            })),
-          }),
-      responses: Object.fromEntries(
-        Object.entries(operation.responses).map(([status, response]) => {
-          const own = isFailure(status) ? `${name}Error` : `${name}Reply`;
-          const written = (): object => ({
-            ...response,
-            ...(response.content === undefined
-              ? {}
-              : { content: contentOf(response.content, schemas, own) }),
-          });
-          return [status, responses.use(response, status, written)];
-        }),
+      parameters: operation.parameters?.map((one) =>
+        parameters.use(one, capital(one.name), () => ({
+          ...one,
+          required: one.required || undefined,
+        })),
+      ),
+      requestBody:
+        requestBody &&
+        bodies.use(requestBody, `${name}Body`, () => ({
+          ...requestBody,
+          content: contentOf(requestBody.content, schemas, `${name}Body`),
+        })),
+      responses: mapValues(operation.responses, (response, status) =>
+        responses.use(response, status, () => ({
+          ...response,
+          content: contentOf(
+            response.content,
+            schemas,
+            /^[45]/.test(status) ? `${name}Error` : `${name}Reply`,
+          ),
+        })),
       ),
     };
   };
-  const paths = Object.fromEntries(
-    Object.entries(api.paths).map(([path, methods]) => [
-      path,
-      Object.fromEntries(
-        Object.entries(methods).map(([method, operation]) => [method, write(operation)]),
-      ),
-    ]),
-  );
+  const paths = mapValues(api.paths, (methods) => mapValues(methods, write));
   const components = {
     ...api.components,
     schemas: schemas.all(),
@@ -140,35 +128,25 @@ function count(schema: JsonSchema, schemas: Shared): void {
 }
 
 function written(schema: JsonSchema, schemas: Shared, hint: string): object {
-  const inside = (): object => ({
-    ...bare(schema),
-    ...(schema.properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(schema.properties).map(([name, member]) => [
-              name,
-              written(member, schemas, hintOf(member, hint, name)),
-            ]),
-          ),
-        }),
-    ...(schema.items === undefined ? {} : { items: written(schema.items, schemas, `${hint}Item`) }),
-    ...(schema.anyOf === undefined
-      ? {}
-      : { anyOf: schema.anyOf.map((one) => written(one, schemas, hint)) }),
-    ...(isSchema(schema.additionalProperties)
-      ? { additionalProperties: written(schema.additionalProperties, schemas, `${hint}Value`) }
-      : {}),
-  });
+  const inside = (): object => {
+    const { properties, items, anyOf, additionalProperties: values } = schema;
+    return {
+      ...bare(schema),
+      properties:
+        properties &&
+        mapValues(properties, (member, name) =>
+          written(member, schemas, hintOf(member, hint, name)),
+        ),
+      items: items && written(items, schemas, `${hint}Item`),
+      anyOf: anyOf?.map((one) => written(one, schemas, hint)),
+      additionalProperties: isSchema(values) ? written(values, schemas, `${hint}Value`) : values,
+    };
+  };
   const key = keyOf(schema);
   const { description } = schema;
   if (key === schema) return schemas.use(key, hint, () => schema);
   const one = isNameable(schema) ? schemas.use(key, hint, inside) : inside();
   return description === undefined ? one : { ...one, description };
-}
-
-function isFailure(status: string): boolean {
-  return /^[45]/.test(status);
 }
 
 /** The schemas inside of one. */
@@ -206,16 +184,13 @@ function countAll(content: Content['content'] = {}, schemas: Shared): void {
   for (const { schema } of Object.values(content)) count(schema, schemas);
 }
 
-function contentOf(
-  content: Readonly<Record<string, { readonly schema: JsonSchema }>>,
-  schemas: Shared,
-  hint: string,
-): object {
-  return Object.fromEntries(
-    Object.entries(content).map(([type, { schema, ...rest }]) => [
-      type,
-      { schema: written(schema, schemas, hint), ...rest },
-    ]),
+function contentOf(content: Content['content'], schemas: Shared, hint: string): object | undefined {
+  return (
+    content &&
+    mapValues(content, ({ schema, ...rest }) => ({
+      schema: written(schema, schemas, hint),
+      ...rest,
+    }))
   );
 }
 

@@ -132,7 +132,7 @@ export const RERANK_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** An upstream's complaint about the caller's input keeps its status, whichever of the two codes it gets. */
-export const KEPT_STATUSES = {
+export const KEPT_STATUSES: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {
   invalid_request: [400, 413, 422],
   payload_too_large: [400, 413, 422],
 };
