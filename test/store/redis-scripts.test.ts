@@ -220,6 +220,57 @@ describe('the logins of an account', () => {
   });
 });
 
+describe('what has ended', () => {
+  const exists = ({ connection }: { readonly connection: Connection }, ...names: string[]) =>
+    connection.answer(connection.client.exists(...names));
+
+  test('of a login: neither it nor where it came from is known', async () => {
+    const given = await givenStore();
+    const { store, keys } = given;
+    const userId = await createUser(store);
+    const [ended, refused] = [sha256('ended'), sha256('refused')];
+    const times = { createdAtMs: T0, expiresAtMs: T0 + 1_000, endsAtMs: T0 + 1_000 };
+    const session = { idHash: ended, userId, kind: 'session', ...times } as const;
+    await store.createSession({ ...session, address: '192.0.2.1' });
+
+    await store.deleteSession(ended);
+    expect(await store.deriveSession({ ...session, idHash: refused }, ended)).toBe(false);
+
+    const places = [keys.session(ended), keys.session(refused), keys.userLogins(userId)];
+    expect(await exists(given, keys.userSessions(userId), ...places)).toBe(0);
+  });
+
+  test('of a key: its secrets before the last lead nowhere, and it is in no list', async () => {
+    const given = await givenStore();
+    const { store, keys } = given;
+    const { token, keyHash } = await createToken(store);
+    const roll = (secret: string) => {
+      const rolled = { keyHash: sha256(secret), keyHint: 'hint', keepOldMs: 60_000 };
+      return store.rollToken(token.id, rolled, T0);
+    };
+    await roll('second');
+    await roll('third');
+
+    expect(await exists(given, keys.keyHash(keyHash))).toBe(0);
+    await store.deleteToken(token.id);
+
+    expect(await store.listTokens({ offset: 0, limit: 1 }, T0)).toEqual({ items: [], total: 0 });
+    expect(await exists(given, ...['second', 'third'].map((of) => keys.keyHash(sha256(of))))).toBe(
+      0,
+    );
+  });
+
+  test('of an account whose name was taken: no record of it', async () => {
+    const given = await givenStore();
+    const { store, keys } = given;
+    const id = await createUser(store, { username: 'ada' });
+
+    await expect(createUser(store, { username: 'Ada' })).rejects.toThrow();
+
+    expect(await exists(given, keys.user(id + 1), keys.userReservations(id + 1))).toBe(0);
+  });
+});
+
 describe('a code that is deleted while somebody redeems it', () => {
   test('is unknown', async () => {
     const { store, connection, keys } = await givenStore();

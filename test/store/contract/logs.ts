@@ -695,5 +695,17 @@ export function describeLogs(open: OpenHarness): void {
       expect((await given.store.listAudit({ offset: 0, limit: 10 })).total).toBe(1);
       expect(await given.store.trimLogs(T0)).toBe(0);
     });
+
+    test('drops from the audit log alone what is older than that may be', async () => {
+      await given.store.appendUsage([usage({ atMs: T0 - 2 })], MANY);
+      for (const atMs of [T0 - 3, T0 - 2]) await given.store.appendAudit(audit({ atMs }), MANY);
+
+      expect(await given.store.trimLogs(T0, T0 - 2)).toBe(2);
+
+      expect((await given.store.listUsage({ offset: 0, limit: 10 })).total).toBe(0);
+      expect((await given.store.listAudit({ offset: 0, limit: 10 })).items).toMatchObject([
+        { atMs: T0 - 2 },
+      ]);
+    });
   });
 }
