@@ -257,6 +257,20 @@ describe.each([
     expect(await to.usageStats({ userId })).toMatchObject({ requests: 3 });
   });
 
+  it('credits no code again that was redeemed in the old house', async () => {
+    const [from, to] = [await sqlite(), await open()];
+    const userId = await createUser(from, { quota: 0 });
+    const codeHash = sha256('redeemed');
+    const code = { name: 'c', batchId: '', quota: 5, codeHash, codeHint: 'c', createdBy: 0 };
+    await from.createCodes([{ ...code, expiredTime: 0 }], T0);
+    await from.redeem(codeHash, userId, T0);
+
+    await imported(to, await exported(from));
+
+    expect(await to.redeem(codeHash, userId, T0)).toEqual({ kind: 'refused', reason: 'used' });
+    expect((await to.getUser(userId, T0))?.quota).toBe(5);
+  });
+
   it('gives back what requests under way hold: of keys, accounts and budgets', async () => {
     const [from, to] = [await open(), await sqlite()];
     const budget = { budget: 500, budgetPeriod: 'day' } as const;
@@ -264,10 +278,12 @@ describe.each([
     const policy = { ...OPEN_POLICY, ...budget };
     const limited = await createToken(from, { userId, policy, remainQuota: 900 });
     const unlimited = await createToken(from, { userId, policy, unlimitedQuota: true });
+    const plain = await createToken(from);
     const spent = admitRequest(limited, { amount: 7 });
     for (const [credential, amount] of [
       [limited, 100],
       [unlimited, 30],
+      [plain, 20],
     ] as const) {
       await from.admit(admitRequest(credential, { amount }));
     }
@@ -279,9 +295,13 @@ describe.each([
     const found = async ({ keyHash }: Credential) => (await to.findToken(keyHash))?.token;
     expect(await to.getUser(userId, T0)).toMatchObject({ quota: 995, budgetUse: { spent: 5 } });
     expect(await found(limited)).toMatchObject({ remainQuota: 895, budgetUse: { spent: 5 } });
-    expect(await found(unlimited)).toMatchObject({
-      ...{ remainQuota: unlimited.token.remainQuota, budgetUse: { spent: 0 } },
-    });
+    for (const { token, keyHash } of [unlimited, plain]) {
+      const { remainQuota } = token;
+      expect((await to.findToken(keyHash))?.token).toMatchObject({
+        ...{ remainQuota, budgetUse: { spent: 0 } },
+      });
+    }
+    expect((await to.getUser(plain.token.userId, T0))?.budgetUse).toMatchObject({ spent: 0 });
   });
 
   it('goes on after an interruption, and does nothing twice', async () => {
