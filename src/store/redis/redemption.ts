@@ -207,6 +207,7 @@ function withCode(batch: CodeBatch | undefined, code: RedemptionCode, nowMs: num
     usedQuota: usedQuota + (isUsed ? quota : 0),
     left: left + (isLeft ? 1 : 0),
     leftQuota: leftQuota + (isLeft ? quota : 0),
-    createdTime: Math.max(createdTime, batch?.createdTime ?? 0),
+    // Codes come in the order of their making.
+    createdTime,
   };
 }

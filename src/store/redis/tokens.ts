@@ -122,8 +122,8 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     }
     const [last, older] = before;
     await forgetKey(older ?? null);
-    if (keepOldMs <= 0) await forgetKey(last ?? null);
-    else await answer(client.pexpire(keys.keyHash(textOf(last)), keepOldMs));
+    // A time of 0 ends it at once.
+    await answer(client.pexpire(keys.keyHash(textOf(last)), keepOldMs));
     return read(id, nowMs);
   }
 
