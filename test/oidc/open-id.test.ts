@@ -240,6 +240,15 @@ describe('hostile logins', () => {
     expect(victim.cookie('rerank_session')).toBeUndefined();
   });
 
+  it('a state that only begins like that of this browser logs nobody in', async () => {
+    const browser = newBrowser();
+    const address = new URL(await beforeCallback(browser));
+    const state = address.searchParams.get('state') ?? '';
+    address.searchParams.set('state', `${state.slice(0, 8)}another`);
+
+    expect(refusedIn((await browser.visit(address.href, atConsole)).address)).toBe('unauthorized');
+  });
+
   it('a code of one login does not fit another', async () => {
     const [one, two] = [newBrowser(), newBrowser()];
     const [stolen, own] = [await beforeCallback(one), await beforeCallback(two)].map(

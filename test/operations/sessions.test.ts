@@ -365,10 +365,15 @@ describe('what admins see of logins', () => {
       return reply.body.data.items.filter(({ action }) => action.startsWith('user.login'));
     };
     await until('both are noted', async () => (await noted()).length === 2);
+    await gateway.store.updateUser(user.id, { enabled: false }, Date.now());
+    await logIn({ username: user.username, password: PASSWORD });
+    await until('all are noted', async () => (await noted()).length === 3);
 
     const items = await noted();
 
-    expect(items.map(({ action }) => action).sort()).toEqual(['user.login', 'user.login_failed']);
+    const failures = ['user.login_failed', 'user.login_failed'];
+    expect(items.map(({ action }) => action).sort()).toEqual(['user.login', ...failures]);
+    expect(items[0]?.detail).toEqual({ code: 'user_disabled' });
     for (const { actor, address: from } of items) {
       expect(actor).toBe(user.username);
       expect(from).toMatch(/^192\.0\.2\./);

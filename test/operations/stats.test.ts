@@ -144,6 +144,7 @@ describe('spending', () => {
       expect.objectContaining({ model: 'gone', channel: 'away', failed: 1, quota: 0 }),
     ]);
     expect(byBoth.total).toEqual(byUser.total);
+    expect(await breakdown('&by=user&then=user')).toEqual(byUser);
     expect(byUser.complete_from).toBeGreaterThan(nowS - 120);
     // What is counted lies in the time that the numbers are said to be complete for.
     expect(byUser.complete_from).toBeLessThanOrEqual(startedS);
@@ -218,11 +219,11 @@ describe('spending', () => {
 
     expect(await refused('start_timestamp=20&end_timestamp=20')).toBe('end_timestamp');
     expect(await refused(`start_timestamp=1&end_timestamp=${nowS}`)).toBe('start_timestamp');
-    expect(
-      await refused(
-        `${SPAN.replace(/start_timestamp=\d+/, `start_timestamp=${nowS - 40 * DAY_S}`)}&by=hour`,
-      ),
-    ).toBe('start_timestamp');
+    const days = (count: number) => `start_timestamp=${nowS - count * DAY_S}&end_timestamp=${nowS}`;
+    for (const groups of ['by=hour', 'by=user&then=hour']) {
+      expect(await refused(`${days(37)}&${groups}`)).toBe('start_timestamp');
+      expect(await refused(`${days(36)}&${groups}`)).toBeUndefined();
+    }
   });
 });
 

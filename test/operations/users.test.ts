@@ -218,8 +218,18 @@ describe('your own account', () => {
     );
 
     expect(statuses).toEqual([401, 401, 200]);
+    expect(fresh).toContain('; Max-Age=2592000;');
     expect((await logIn(user.username, PASSWORD)).status).toBe(401);
     expect((await logIn(user.username, NEW_PASSWORD)).status).toBe(200);
+  });
+
+  it('gives a script that changes its password no login', async () => {
+    const { token } = await createAccount(gateway.store);
+    const body = { password: NEW_PASSWORD, original_password: PASSWORD };
+
+    const changed = await call('PUT', '/api/user/self', { token, body });
+
+    expect([changed.status, changed.headers.get('set-cookie')]).toEqual([200, null]);
   });
 
   it.each([
