@@ -187,7 +187,7 @@ async function breakdownOf(
   { owner, withCost }: { readonly owner: number | undefined; readonly withCost: boolean },
 ): Promise<BreakdownWire | FileReply> {
   const { by, then, format, label, time_zone: timeZone } = query;
-  const groups = then === undefined || then === by ? [by] : [by, then];
+  const groups = then === undefined ? [by] : [by, then];
   if (!isTimeZone(timeZone)) {
     throw invalid('time_zone', 'time_zone must be the name of a time zone, as Europe/Berlin.');
   }
