@@ -62,8 +62,8 @@ describe('an Idempotency-Key', () => {
       'content-type': 'application/json',
       'idempotency-key': 'file',
     };
-    const makeCodes = async () => {
-      const reply = await fetch(`${gateway.url}/api/redemption?format=text`, {
+    const makeCodes = async (format = 'text') => {
+      const reply = await fetch(`${gateway.url}/api/redemption?format=${format}`, {
         ...{ method: 'POST', headers, body: JSON.stringify({ name: 'codes', quota: 5, count: 2 }) },
       });
       return [reply.headers.get('content-disposition'), await reply.text()];
@@ -72,6 +72,7 @@ describe('an Idempotency-Key', () => {
 
     expect(first[0]).toContain('redemption-codes');
     expect(second).toEqual(first);
+    expect((await makeCodes('csv'))[1]).toContain('used for another request');
   });
 
   it('stands for one operation: under another one it is new', async () => {

@@ -9,6 +9,7 @@ import {
   USAGE,
   usageWire,
 } from '../../src/shapes/log.js';
+import { requestWire } from '../../src/shapes/request.js';
 import { namesOf } from '../../src/shapes/shape.js';
 import { usageEntry } from '../support/events.js';
 
@@ -40,6 +41,21 @@ describe('a request in the log, outside', () => {
       duration_ms: 2,
     });
   });
+});
+
+it.each([
+  [{ tokenId: 0 }, { token_id: null, status: 200 }],
+  [
+    { tokenId: 3, outcome: 'rate_limited' },
+    { token_id: 3, status: 429 },
+  ],
+  [{ outcome: 'an older one' }, { status: 500 }],
+])('a request of which the log has %j is shown with %j', (fields, expected) => {
+  const entry = usageEntry(fields);
+
+  expect(requestWire({ kind: 'admitted', entry }, undefined, () => undefined)).toMatchObject(
+    expected,
+  );
 });
 
 it('sums of the log have every sum by its name', () => {

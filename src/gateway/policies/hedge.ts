@@ -64,11 +64,10 @@ export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
       if (second !== undefined) runners.push(start(second, job, candidates));
       return await finish(runners, candidates);
     } finally {
-      for (const { scope, outcome } of runners) {
+      // The end of the loser is ignored; its own layers have counted it.
+      for (const { scope } of runners) {
         scope.end('lost');
         scope.release();
-        // The end of the loser is ignored; its own layers have counted it.
-        outcome.catch(() => undefined);
       }
     }
   };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { joinPaths } from '../../../src/gateway/channels/route.js';
+import { MODEL, offer } from '../../support/offers.js';
 
 describe('joinPaths', () => {
   it.each([
@@ -14,5 +15,19 @@ describe('joinPaths', () => {
     ['/x1', '/1/rerank', '/x1/1/rerank'],
   ])('below %j, %s is %s', (basePath, path, expected) => {
     expect(joinPaths(basePath, path)).toBe(expected);
+  });
+});
+
+describe('the path of a request', () => {
+  it.each([
+    ['', '/rerank'],
+    ['/', '/rerank'],
+    ['//', '/rerank'],
+    ['/api/', '/api/rerank'],
+    ['/api//', '/api/rerank'],
+  ])('begins with that of the base URL %j, without its last slashes', (path, expected) => {
+    const { route } = offer(1, { baseUrl: `http://127.0.0.1:9001${path}` });
+
+    expect(route.pathOf({ model: MODEL, settings: {} })).toBe(expected);
   });
 });

@@ -103,6 +103,8 @@ describe('a hedged attempt', () => {
 
     calls[1]?.answer(ranked(offer(2)));
     const outcome = await answering;
+    // Nobody waits for it any more.
+    calls[0]?.fail(new Error('ended'));
 
     expect(outcome).toMatchObject({ ranking: { servedBy: [{ channelId: 2 }] } });
     expect(calls[0]?.ends).toEqual(['lost']);

@@ -239,6 +239,7 @@ describe('a list beyond the limits of a channel', () => {
     ['there is no other channel of the model', 'timeout', []],
     ['the input is at fault', 'caller', [2]],
     ['the channel refuses it', 'rejected', [2]],
+    ['one document is too large', 'limit', [2]],
   ] as const)('fails where %s', async (_why, kind, ids) => {
     const others = ids.map((id) => ({ ...windowed(4), id }));
     const asked: number[] = [];
@@ -247,7 +248,7 @@ describe('a list beyond the limits of a channel', () => {
       return Promise.resolve(failed(kind));
     };
 
-    const outcome = await split({ parallel: 1 })(attempt)(windowed(4), {
+    const outcome = await split({ parallel: 1 })(attempt)(windowed(1), {
       ...whole,
       elsewhere: twins(others),
     });
