@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FIELDS, fieldsOf, membersOf, textPart, validate } from '../../src/ingress/read.js';
+import { FIELDS, fieldsOf, membersOf, QUERY, textPart, validate } from '../../src/ingress/read.js';
 
 const IMAGE = 'https://example.com/a.png';
 
@@ -57,5 +57,15 @@ it('there may be a hundred fields, and no more', () => {
   expect(validate(members, most)).toEqual(most);
   expect(() => validate(members, { rank_fields: fields })).toThrow(
     expect.objectContaining({ code: 'invalid_request', param: 'rank_fields' }),
+  );
+});
+
+it.each([
+  ['query', undefined, 'invalid_query'],
+  ['queries', 'queries', 'invalid_query'],
+  ['query', 'queries', 'invalid_request'],
+])('a mistake in %s, where the query is in %s, is %s', (param, query, code) => {
+  expect(() => validate(membersOf({ [param]: QUERY }), {}, query)).toThrow(
+    expect.objectContaining({ code, param }),
   );
 });
