@@ -21,7 +21,18 @@ describe('what a channel offers for a model', () => {
     expect(whole.room.documents).toBe(32);
     expect(whole.window).toBeUndefined();
     expect(splits.room.documents).toBeUndefined();
-    expect(splits.window?.documents).toBe(32);
+    // What is around the texts has a tenth of the server's two megabytes.
+    expect(splits.window).toMatchObject({ documents: 32, bytes: 1_800_000 });
+  });
+
+  it('bounds what is cut of a document, and not one that is ranked by its passages', () => {
+    const provider = { provider: 'watsonx', pairTokens: 512 };
+    const settings = { projectId: 'p' };
+    const credentials = { apiKey: new Secret('key') };
+    const cut = offer(1, { ...provider, settings, credentials });
+    const inPassages = offer(1, { ...provider, settings, credentials, longDocuments: 'chunk' });
+
+    expect([cut.room.wholeTokens, inPassages.room.wholeTokens]).toEqual([512, undefined]);
   });
 
   it.each([

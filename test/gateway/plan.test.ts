@@ -126,12 +126,19 @@ describe('the plan of a model', () => {
     ['windows are of no use', { windowSize: 20 }, ''],
     ['a limit is shared by all nodes', { requestsPerMinute: 9 }, 'limited'],
     ['a budget is', { budget: 9 }, 'limited'],
+    [
+      'a place is held no longer than the call takes',
+      { requestsPerMinute: 9, maxConcurrency: 9 },
+      'limited placed',
+    ],
   ])('of a channel for which %s has that in its chain', async (_, channel, chain) => {
     const { plan, seen } = setUp({}, routesOf(channel, { provider: 'local' }));
 
     await plan.rank(job());
 
-    const layers = seen.filter((name) => ['long', 'sliding', 'split', 'limited'].includes(name));
+    const layers = seen.filter((name) =>
+      ['long', 'sliding', 'split', 'placed', 'limited'].includes(name),
+    );
     expect(layers.join(' ')).toBe(chain);
   });
 

@@ -57,6 +57,20 @@ async function outcome(authenticate: Authenticate, req: IncomingMessage): Promis
 }
 
 describe('a key', () => {
+  it('is looked up again on a connection that sent it before, once nothing is remembered of it', async () => {
+    const { authenticate, asked, cache } = setUp();
+    const socket = new Socket();
+    const ask = () =>
+      outcome(authenticate, request({ authorization: `Bearer ${KEY}` }, '192.0.2.7', socket));
+    const before = [await ask(), await ask(), asked.length];
+    cache.clear();
+
+    expect([...before, await ask(), asked.length]).toEqual([
+      ...[hashSecret(KEY), hashSecret(KEY), 1],
+      ...[hashSecret(KEY), 2],
+    ]);
+  });
+
   it.each([
     ['a bearer token', { authorization: `Bearer ${KEY}` }],
     ['a bearer token in small letters, with blanks', { authorization: `bearer   ${KEY} ` }],

@@ -142,6 +142,12 @@ describe('reading a body', () => {
     expect(bytes.toString()).toBe(new TextDecoder(charset).decode(encoded));
   });
 
+  it.each(['utf8', 'UTF-8', 'us-ascii', 'ascii'])('takes UTF-8 in %s as it is', async (charset) => {
+    const encoded = Buffer.from('"ü 汉"');
+
+    expect(await received(charset, encoded)).toEqual(encoded);
+  });
+
   it('takes the names of a type and a charset in any case, and in quotes', async () => {
     const req = new IncomingMessage(new Socket());
     req.headers = { 'content-type': 'Application/JSON; Charset="ISO-8859-1"' };
@@ -263,6 +269,8 @@ describe('reading a body', () => {
 
     expect((await reading(size, size)).equals(text)).toBe(true);
     await expect(reading(size - 1, size)).rejects.toMatchObject({ code: 'payload_too_large' });
+    // No later try would fare better, room or not.
+    await expect(reading(size - 1, size - 1)).rejects.toMatchObject({ code: 'payload_too_large' });
     await expect(reading(size, size - share)).rejects.toMatchObject({ code: 'overloaded' });
   });
 

@@ -105,6 +105,8 @@ it.each([
   expect([asks('127.0.0.1'), asks('::1')]).toEqual([expected, expected]);
   // Nobody else’s browser reaches this machine by its own addresses.
   expect(asks('192.0.2.1')).toBe(false);
+  const headers = { host, 'x-forwarded-for': '192.0.2.1' };
+  expect(isRebound(from('127.0.0.1', headers), PROXIES, undefined)).toBe(false);
 });
 
 it.each([

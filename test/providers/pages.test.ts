@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { textDocuments } from '../../src/core/text-documents.js';
 import { bedrock } from '../../src/providers/bedrock.js';
 import { readPages } from '../../src/providers/pages.js';
-import type { UpstreamCall } from '../../src/providers/provider.js';
+import type { HttpProvider, UpstreamCall } from '../../src/providers/provider.js';
 
 const call: UpstreamCall = {
   model: 'cohere.rerank-v3-5:0',
@@ -20,11 +20,17 @@ interface Page {
 }
 
 /** Answers call after call with the pages given, and keeps what each call asked for. */
-async function play(pages: readonly Page[], asking: UpstreamCall = call) {
+async function play(
+  pages: readonly Page[],
+  asking: UpstreamCall = call,
+  provider: HttpProvider = bedrock,
+  regions: unknown[] = [],
+) {
   const asked: (string | undefined)[] = [];
-  const send = ({ page }: UpstreamCall) => {
+  const send = ({ page, settings }: UpstreamCall) => {
     const { status = 200, rows, nextToken } = pages[asked.length] ?? {};
     asked.push(page);
+    regions.push(settings.region);
     const results = rows?.map((index) => ({ index, relevanceScore: 1 - index / 10 }));
     return Promise.resolve({
       status,
@@ -32,12 +38,24 @@ async function play(pages: readonly Page[], asking: UpstreamCall = call) {
       text: JSON.stringify(status === 200 ? { results, nextToken } : { message: 'no' }),
     });
   };
-  const reading = await readPages(bedrock, asking, await send(asking), send, () => 0);
+  const reading = await readPages(provider, asking, await send(asking), send, () => 0);
   const rows = reading.kind === 'ranking' ? reading.ranking.rows.map(({ index }) => index) : [];
   return { asked, rows, failure: reading.kind === 'failure' ? reading.failure.kind : undefined };
 }
 
 describe('readPages', () => {
+  it('goes on in the other form that a refusal asked for', async () => {
+    const regions: unknown[] = [];
+    const provider: HttpProvider = {
+      ...bedrock,
+      otherForm: ({ status }) => (status === 400 ? { region: 'eu-west-1' } : undefined),
+    };
+    const pages = [{ status: 400 }, { rows: [0, 1], nextToken: 'two' }, { rows: [2, 3] }];
+
+    expect(await play(pages, call, provider, regions)).toMatchObject({ rows: [0, 1, 2, 3] });
+    expect(regions).toEqual(['us-west-2', 'eu-west-1', 'eu-west-1']);
+  });
+
   it('asks once if there is one page', async () => {
     expect(await play([{ rows: [0, 1, 2, 3] }])).toEqual({
       asked: [undefined],

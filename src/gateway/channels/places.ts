@@ -119,7 +119,7 @@ export class ChannelPlaces {
   /** Keeps what is in use, and gives back what was not used since the last time. */
   #renew(): void {
     for (const held of this.#held.values()) {
-      const isIdle = held.used + held.awaited + held.counted === 0 && held.asking === undefined;
+      const isIdle = held.used + held.counted === 0 && held.asking === undefined;
       if (isIdle) this.#held.delete(held.counter);
       else if (this.#deps.steady() >= held.renewAtMs) void this.#ask(held);
     }

@@ -164,6 +164,24 @@ describe('the checks of a channel', () => {
 });
 
 describe('the first try of a channel that was disabled', () => {
+  it('comes in time although the node that makes it has a clock that is ahead', async () => {
+    let tries = 0;
+    const { pass, care } = setUp(
+      () => Promise.resolve(WORKS),
+      () => {
+        tries += 1;
+        return Promise.resolve({ isMine: false, note: '', dueAtMs: Date.now() + 3_600_000 });
+      },
+    );
+    const outage = { reason: 'credentials_refused', message: '', sinceMs: Date.now() } as const;
+    care.update([offer(2, { status: CHANNEL_AUTO_DISABLED, outage }).route]);
+
+    await pass(3 * RETURN_MS);
+    care.stop();
+
+    expect(tries).toBe(3);
+  });
+
   it('comes in time although the node that disabled it has a clock that is ahead', async () => {
     const { models, pass, care } = setUp(() => Promise.resolve(WORKS));
     const outage = {

@@ -92,6 +92,15 @@ describe('a document longer than the model reads', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('is ranked so, uncut, for a caller that wants nothing cut', async () => {
+    const seen: string[][] = [];
+    const options = { truncation: false };
+
+    await longDocuments(greatest(seen))(reading({ chunks: true }), { ...asked, options });
+
+    expect(seen[0]?.length).toBeGreaterThan(5);
+  });
+
   it('takes the place of no other document with its further passages', async () => {
     const documents = textDocuments(['1', `${late} ${late}`, '5']);
 

@@ -96,6 +96,7 @@ describe('a list beyond the limits of a channel', () => {
     expect([first.kind, second.kind]).toEqual(['ranked', 'ranked']);
     expect(seen.slice(0, calls).map(({ length }) => length)).toContain(10);
     expect(Math.max(...seen.slice(calls).map(({ length }) => length))).toBeLessThanOrEqual(3);
+    expect(seen).toHaveLength(calls + 4);
   });
 
   it.each([

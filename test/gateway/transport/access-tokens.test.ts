@@ -100,6 +100,20 @@ describe('a token', () => {
     expect(stub.requests).toHaveLength(1);
   });
 
+  it('that lives for two minutes serves until the last six seconds', async () => {
+    const stub = tokenEndpoint();
+    const first = stub.cache.get(channel, source);
+    await stub.answer('short', 120);
+    await first;
+
+    stub.clock.nowMs = T0 + 113_999;
+    expect(tokenOf(await stub.cache.get(channel, source))).toBe('short');
+    await stub.answer('next', 120);
+    await settled();
+
+    expect(tokenOf(await stub.cache.get(channel, source))).toBe('next');
+  });
+
   it('is renewed in the background while the old one still serves, by one fetch', async () => {
     const stub = tokenEndpoint();
     await held(stub);
