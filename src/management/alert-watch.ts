@@ -5,6 +5,7 @@ import { TOKEN_ENABLED, type Token } from '../core/token.js';
 import type { AlertCondition, Store, User } from '../store/store.js';
 import { latestChannels } from './latest-channels.js';
 import { listNodes, type NodesView } from './nodes.js';
+import { allOf } from './pages.js';
 import { usageBreakdown } from './usage-breakdown.js';
 
 export interface AlertWatchDeps {
@@ -193,16 +194,13 @@ async function codeAlarms(
     return asBefore(open, 'code');
   }
   const alarms = new Map<string, Alarm>();
-  for (let offset = 0, total = 1; offset < total; offset += PAGE) {
-    const page = await store.listCodes({ status: 'enabled', offset, limit: PAGE });
-    total = page.total;
-    for (const { name, batchId, expiredTime: ends } of page.items) {
-      const batch = { id: batchId, name, ends };
-      for (const alarm of ends === 0 ? [] : endingAlarm('code', batch, rules().endingDays, nowMs)) {
-        const known = alarms.get(alarm.key);
-        if (known === undefined || Number(alarm.value) < Number(known.value)) {
-          alarms.set(alarm.key, alarm);
-        }
+  const codes = allOf(PAGE, (slice) => store.listCodes({ status: 'enabled', ...slice }));
+  for await (const { name, batchId, expiredTime: ends } of codes) {
+    const batch = { id: batchId, name, ends };
+    for (const alarm of ends === 0 ? [] : endingAlarm('code', batch, rules().endingDays, nowMs)) {
+      const known = alarms.get(alarm.key);
+      if (known === undefined || Number(alarm.value) < Number(known.value)) {
+        alarms.set(alarm.key, alarm);
       }
     }
   }

@@ -2,6 +2,7 @@ import { labelIn } from '../core/labels.js';
 import { newTally } from '../core/tally.js';
 import type { Token } from '../core/token.js';
 import type { Store, User } from '../store/store.js';
+import { allOf } from './pages.js';
 import type { StatsDeps } from './stats.js';
 
 /** The most labelled things that are read at once. Redis reads all keys for each part of a list that is filtered. */
@@ -29,7 +30,7 @@ export async function keepLabelsOf({ store, now }: Deps, { id, policy }: Token):
 /** Keeps the labels of an account that is about to be deleted, and of its keys. */
 export async function keepLabelsOfUser({ store, now }: Deps, user: User): Promise<void> {
   const leaving: Leaving[] = [{ kind: 'user', id: user.id, labels: user.labels }];
-  for await (const { id, policy } of all((slice) =>
+  for await (const { id, policy } of allOf(PAGE, (slice) =>
     store.listTokens({ ...slice, userId: user.id }, now()),
   )) {
     leaving.push({ kind: 'token', id, labels: policy.labels });
@@ -72,29 +73,15 @@ export async function labelValues(
     if (kind === 'token' || kind === 'user') note(kind, id, labels);
   });
   const of = owner === undefined ? {} : { userId: owner };
-  for await (const { id, policy } of all((slice) =>
+  for await (const { id, policy } of allOf(PAGE, (slice) =>
     store.listTokens({ ...slice, ...of, label: name }, now()),
   )) {
     note('token', id, policy.labels);
   }
-  for await (const { id, labels } of all((slice) =>
+  for await (const { id, labels } of allOf(PAGE, (slice) =>
     store.listUsers({ ...slice, label: name }, now()),
   )) {
     note('user', id, labels);
   }
   return (tokenId, userId) => values.token.get(tokenId) ?? values.user.get(userId);
-}
-
-/** All of a list, page by page. */
-async function* all<T>(
-  list: (slice: { readonly offset: number; readonly limit: number }) => Promise<{
-    readonly items: readonly T[];
-    readonly total: number;
-  }>,
-): AsyncGenerator<T> {
-  for (let offset = 0; ; offset += PAGE) {
-    const { items, total } = await list({ offset, limit: PAGE });
-    yield* items;
-    if (offset + PAGE >= total) return;
-  }
 }

@@ -11,6 +11,7 @@ import { ADMIN_ROLE, recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } f
 import { changesOf, codeShown } from './changes.js';
 import { changedSince, codeRevision, still } from './revision.js';
 import { checkInteger, checkName, invalid } from './fields.js';
+import { allOf } from './pages.js';
 import { checkOwner, isOperator } from './rank.js';
 import { hashRedemptionCode } from './redeem.js';
 import { userNames } from './user-names.js';
@@ -76,16 +77,8 @@ export async function createRedemptionCodes(
     now(),
   );
   const ids = records.map(({ id }) => id);
-  await recordAudit(
-    deps,
-    actor,
-    'redemption.create',
-    target(ids[0] ?? 0),
-    {
-      ...{ name, batchId, quota, expiredTime, ids },
-    },
-    { name },
-  );
+  const detail = { name, batchId, quota, expiredTime, ids };
+  await recordAudit(deps, actor, 'redemption.create', target(ids[0] ?? 0), detail, { name });
   return records.map((record, index) => ({ record, code: codes[index] ?? '' }));
 }
 
@@ -107,11 +100,8 @@ export async function listRedemptionCodes(
 }
 
 async function withNames(deps: ReadDeps, codes: readonly RedemptionCode[]): Promise<ShownCode[]> {
-  const used = codes.filter(({ usedUserId }) => usedUserId !== 0);
-  const names = await userNames(
-    deps,
-    used.map(({ usedUserId }) => usedUserId),
-  );
+  const users = codes.map(({ usedUserId }) => usedUserId).filter((id) => id !== 0);
+  const names = await userNames(deps, users);
   return codes.map((code) => {
     const usedBy = names.get(code.usedUserId);
     return usedBy === undefined ? code : { ...code, usedBy };
@@ -131,17 +121,12 @@ export async function disableRedemptionBatch(
   const query = 'name' in of ? { name: checkName(of.name, 'name') } : of;
   const spared = new Set(await outOfReach(deps, actor));
   let disabled = 0;
-  for (let offset = 0; ; offset += PAGE) {
-    const { items, total } = await store.listCodes({ ...query, offset, limit: PAGE });
-    const wanted = items.filter(
-      ({ status, createdBy }) => status === 'enabled' && !spared.has(createdBy),
-    );
-    for (const { id } of wanted) {
-      const update = await store.updateCode(id, { enabled: false });
-      // A code that was used or deleted meanwhile needs nothing.
-      if (update.kind === 'updated') disabled += 1;
-    }
-    if (offset + PAGE >= total) break;
+  const codes = allOf(PAGE, (slice) => store.listCodes({ ...query, ...slice }));
+  for await (const { id, status, createdBy } of codes) {
+    if (status !== 'enabled' || spared.has(createdBy)) continue;
+    const update = await store.updateCode(id, { enabled: false });
+    // A code that was used or deleted meanwhile needs nothing.
+    if (update.kind === 'updated') disabled += 1;
   }
   await recordAudit(deps, actor, 'redemption.disable_batch', 'redemption', { ...of, disabled });
   return disabled;
@@ -239,11 +224,8 @@ async function outOfReach({ store, now }: ManagementDeps, actor: Actor): Promise
   const makers = actor.role < ROOT_ROLE ? [OPERATOR] : [];
   for (const role of [ADMIN_ROLE, ROOT_ROLE] as const) {
     if (role < actor.role) continue;
-    for (let offset = 0; ; offset += PAGE) {
-      const { items, total } = await store.listUsers({ role, offset, limit: PAGE }, now());
-      makers.push(...items.map(({ id }) => id));
-      if (offset + PAGE >= total) break;
-    }
+    const users = allOf(PAGE, (slice) => store.listUsers({ role, ...slice }, now()));
+    for await (const { id } of users) makers.push(id);
   }
   return makers.filter((id) => id !== actor.id);
 }
