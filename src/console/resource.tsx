@@ -2,6 +2,7 @@ import type { ComponentChildren, ComponentType } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Reading } from './api/query.js';
 import { Link } from './parts/buttons.js';
+import type { Closable } from './parts/dialog.js';
 import { Facts } from './parts/facts.js';
 import { isTyping } from './parts/keys.js';
 import { List, useListQuery, type Listed, type ListQuery } from './parts/list.js';
@@ -47,10 +48,6 @@ interface ResourceSpec<Row, One extends Row, F extends string, More> {
   /** Takes the place of a record beside the list while `edit` is in the address. */
   readonly Editor?: ComponentType<Closable & { readonly of: One }>;
   readonly mayEdit?: (one: One) => boolean;
-}
-
-export interface Closable {
-  readonly onClose: () => void;
 }
 
 /** The name of a row: a plain click opens its drawer as the row does; the link is that of its page. */

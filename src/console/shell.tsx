@@ -7,6 +7,7 @@ import { Icon } from './icons.js';
 import { nameOf, PAGES, pageOf } from './pages.js';
 import { goOn, Login, LoginAgain } from './pages/login.js';
 import { Link } from './parts/buttons.js';
+import type { Closable } from './parts/dialog.js';
 import { Skeleton } from './parts/notices.js';
 import { Toasts } from './parts/toast.js';
 import { hrefOf, KEEPING, navigate, useRoute } from './router.js';
@@ -19,9 +20,7 @@ import { useAtom } from './state.js';
 import { hearTabs } from './tabs.js';
 import { w, withWords } from './words.js';
 
-type Closable = ComponentType<{ readonly onClose: () => void }>;
-
-async function loadSearch(): Promise<Closable> {
+async function loadSearch(): Promise<ComponentType<Closable>> {
   return (await withWords(import('./pages/search.js'))).Search;
 }
 
@@ -154,7 +153,7 @@ function Frame() {
   const page = pageOf(path);
   const visible = PAGES.filter(({ admin }) => !admin || seesAll());
   const isSearching = useAtom(searching);
-  const [Search, setSearch] = useState<Closable>();
+  const [Search, setSearch] = useState<ComponentType<Closable>>();
   const isShowingKeys = useAtom(showingKeys);
 
   useEffect(() => setMenu(false), [path.join('/')]);

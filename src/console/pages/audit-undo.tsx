@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { call, type ItemOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { bodyOf, isSame, undoOf, type Undo, type UndoKind } from '../lib/audit.js';
+import type { Closable } from '../parts/dialog.js';
 import { ConfirmWrite } from '../parts/confirm-write.js';
 import { Value, ValueHead } from '../parts/member-value.js';
 import { Skeleton } from '../parts/notices.js';
@@ -19,13 +20,7 @@ const READS = {
 } as const;
 
 /** What would be set back, beside what there is now: nothing is before it is confirmed. */
-export function UndoDialog({
-  entry,
-  onClose,
-}: {
-  readonly entry: Entry;
-  readonly onClose: () => void;
-}) {
+export function UndoDialog({ entry, onClose }: Closable & { readonly entry: Entry }) {
   const undo = undoOf(entry);
   if (undo === undefined) return null;
   return undo.kind === 'tag' ? (

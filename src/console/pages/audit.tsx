@@ -7,7 +7,7 @@ import { FilterText } from '../parts/fields.js';
 import { Empty } from '../parts/notices.js';
 import { Ago, Moment } from '../parts/values.js';
 import { CsvButton } from '../parts/csv-button.js';
-import { Dialog } from '../parts/dialog.js';
+import { Dialog, type Closable } from '../parts/dialog.js';
 import { Value, ValueHead } from '../parts/member-value.js';
 import { ListHead } from '../parts/list-head.js';
 import { CLEARED, RangeSteps, useOwnRange } from '../parts/range.js';
@@ -142,7 +142,7 @@ function Deed({ entry }: { readonly entry: Entry }) {
   );
 }
 
-function Details({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
+function Details({ entry, onClose }: Closable & { readonly entry: Entry }) {
   const { action, target, name, changes, detail, actor } = entry;
   const words = wp().audit;
   const record = recordOf(entry);

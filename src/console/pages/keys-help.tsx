@@ -1,10 +1,10 @@
 import { seesAll } from '../about.js';
 import { nameOf, PAGES } from '../pages.js';
-import { Dialog } from '../parts/dialog.js';
+import { Dialog, type Closable } from '../parts/dialog.js';
 import { wp } from '../words.js';
 
 /** All keys of the console. */
-export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
+export function KeysHelp({ onClose }: Closable) {
   const { shortcuts } = wp();
   return (
     <Dialog title={shortcuts.title} onClose={onClose}>

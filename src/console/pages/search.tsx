@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isAdmin, seesAll } from '../about.js';
 import { call } from '../api/call.js';
 import { PAGES } from '../pages.js';
-import { Dialog } from '../parts/dialog.js';
+import { Dialog, type Closable } from '../parts/dialog.js';
 import { navigate } from '../router.js';
 import { w, wp } from '../words.js';
 
@@ -17,7 +17,7 @@ const PAUSE_MS = 180;
 const MOST = 5;
 
 /** One search for everything that has a name or an id; groups appear as they arrive. */
-export function Search({ onClose }: { readonly onClose: () => void }) {
+export function Search({ onClose }: Closable) {
   const [text, setText] = useState('');
   const [found, setFound] = useState<readonly Hit[]>([]);
   const request = requestNamed(text.trim());

@@ -3,9 +3,13 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { w } from '../words.js';
 import { Button } from './buttons.js';
 
-interface DialogProps {
-  readonly title: ComponentChildren;
+/** What is shown until it is closed. */
+export interface Closable {
   readonly onClose: () => void;
+}
+
+interface DialogProps extends Closable {
+  readonly title: ComponentChildren;
   readonly kind?: 'dialog' | 'drawer' | 'wide';
   readonly children: ComponentChildren;
   readonly foot?: ComponentChildren;

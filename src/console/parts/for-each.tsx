@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/call.js';
+import type { Closable } from './dialog.js';
 import { FormDialog, ReasonField, savedThen, whyOf, type Why } from './form-dialog.js';
 import { messageOf } from './notices.js';
 
@@ -27,14 +28,13 @@ export function ForEach<T extends Named>({
   write,
   onClose,
   children,
-}: {
+}: Closable & {
   readonly items: readonly T[];
   readonly title: string;
   readonly action: string;
   readonly danger?: boolean;
   readonly ready?: boolean;
   readonly write: (item: T, why: Why) => Promise<unknown>;
-  readonly onClose: () => void;
   readonly children?: ComponentChildren;
 }) {
   const [reason, setReason] = useState('');

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { dependsOnChannels, dependsOnPresence } from '../../../core/depends.js';
+import type { Closable } from '../../parts/dialog.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { Consequence } from '../../parts/consequence.js';
 import { TextField } from '../../parts/fields.js';
@@ -63,13 +64,7 @@ export function playgroundOf({ id, models }: Channel): string {
   return `playground?channel=${id}&model=${encodeURIComponent(model)}`;
 }
 
-function SwitchOff({
-  channel: { id, name },
-  onClose,
-}: {
-  readonly channel: Channel;
-  readonly onClose: () => void;
-}) {
+function SwitchOff({ channel: { id, name }, onClose }: Closable & { readonly channel: Channel }) {
   const models = useRead('listChannelModels');
   return (
     <ConfirmWrite
@@ -94,11 +89,7 @@ export function Delete({
   ids,
   name,
   onClose,
-}: {
-  readonly ids: readonly number[];
-  readonly name?: string;
-  readonly onClose: () => void;
-}) {
+}: Closable & { readonly ids: readonly number[]; readonly name?: string }) {
   const models = useRead('listChannelModels');
   const words = wp().channels;
   return (
@@ -122,13 +113,7 @@ export function Delete({
   );
 }
 
-function Copy({
-  channel: { id, name },
-  onClose,
-}: {
-  readonly channel: Channel;
-  readonly onClose: () => void;
-}) {
+function Copy({ channel: { id, name }, onClose }: Closable & { readonly channel: Channel }) {
   const [copyName, setCopyName] = useState(`${name}-copy`);
   const words = wp().channels;
   return (

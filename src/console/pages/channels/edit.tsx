@@ -6,7 +6,7 @@ import { tellInForce } from '../../parts/in-force.js';
 import type { Comparable } from '../../parts/meanwhile.js';
 import { memberLabels } from '../../parts/members.js';
 import { toast } from '../../parts/toast.js';
-import type { Closable } from '../../resource.js';
+import type { Closable } from '../../parts/dialog.js';
 import { setQuery } from '../../router.js';
 import { w, wp } from '../../words.js';
 import {

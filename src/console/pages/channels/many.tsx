@@ -3,6 +3,7 @@ import { call, type ReplyOf } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
 import { dependsOnChannels } from '../../../core/depends.js';
 import { Button } from '../../parts/buttons.js';
+import type { Closable } from '../../parts/dialog.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { Consequence } from '../../parts/consequence.js';
 import { TextField } from '../../parts/fields.js';
@@ -73,11 +74,7 @@ function SwitchManyOff({
   ids,
   onSwitched,
   onClose,
-}: {
-  readonly ids: readonly number[];
-  readonly onSwitched: (how: Switched) => void;
-  readonly onClose: () => void;
-}) {
+}: Closable & { readonly ids: readonly number[]; readonly onSwitched: (how: Switched) => void }) {
   const models = useRead('listChannelModels');
   const { dark } = dependsOnChannels(new Set(ids), models.data ?? []);
   return (
@@ -140,11 +137,7 @@ function Retag({
   ids,
   onClose,
   onCancel,
-}: {
-  readonly ids: readonly number[];
-  readonly onClose: () => void;
-  readonly onCancel: () => void;
-}) {
+}: Closable & { readonly ids: readonly number[]; readonly onCancel: () => void }) {
   const [tag, setTag] = useState('');
   const tags = useRead('listTags');
   const words = wp().channels;

@@ -3,6 +3,7 @@ import { isAdmin } from '../../about.js';
 import { call, type ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { Button, Link } from '../../parts/buttons.js';
+import type { Closable } from '../../parts/dialog.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { ErrorNotice } from '../../parts/notices.js';
 import { Table } from '../../parts/table.js';
@@ -73,10 +74,7 @@ export function Batches() {
 function DisableRest({
   batch: { batch_id, name, left },
   onClose,
-}: {
-  readonly batch: Batch;
-  readonly onClose: () => void;
-}) {
+}: Closable & { readonly batch: Batch }) {
   const words = wp().codes;
   return (
     <ConfirmWrite

@@ -6,11 +6,10 @@ import { unitsOf } from '../../lib/format.js';
 import { csvOf } from '../../../core/csv.js';
 import { Button, CopyButton } from '../../parts/buttons.js';
 import { useShownOnce } from '../../parts/confirm-write.js';
-import { Dialog } from '../../parts/dialog.js';
+import { Dialog, type Closable } from '../../parts/dialog.js';
 import { FormDialog } from '../../parts/form-dialog.js';
 import { Fields } from '../../parts/form.js';
 import { money, style } from '../../parts/values.js';
-import type { Closable } from '../../resource.js';
 import { gatewayAddress } from '../../router.js';
 import { w, wp } from '../../words.js';
 
@@ -92,13 +91,7 @@ export function MakeCodes({ onClose }: Closable) {
   );
 }
 
-function ShownOnce({
-  fresh: { codes, body },
-  onClose,
-}: {
-  readonly fresh: Fresh;
-  readonly onClose: () => void;
-}) {
+function ShownOnce({ fresh: { codes, body }, onClose }: Closable & { readonly fresh: Fresh }) {
   const { warns, leaving, note, take, copied, close } = useShownOnce(onClose);
   const words = wp().codes;
   const ends = body.expired_time ?? 0;

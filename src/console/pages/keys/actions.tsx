@@ -3,6 +3,7 @@ import { call } from '../../api/call.js';
 import { unitsOf } from '../../lib/format.js';
 import { extension, isSpent } from '../../lib/key-draft.js';
 import { SegmentsField } from '../../parts/choice.js';
+import type { Closable } from '../../parts/dialog.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { TextField } from '../../parts/fields.js';
 import { ForEach } from '../../parts/for-each.js';
@@ -23,13 +24,7 @@ const KEEP_OLD: readonly (readonly [keyof PageWords['keys']['keepOld'], number])
 ];
 
 /** A new secret for a key, shown once; the old one may continue to work for a while. */
-function RollKey({
-  token: { id, name },
-  onClose,
-}: {
-  readonly token: Key;
-  readonly onClose: () => void;
-}) {
+function RollKey({ token: { id, name }, onClose }: Closable & { readonly token: Key }) {
   const [keep, setKeep] = useState('0');
   const [made, setMade] = useState<Made>();
   if (made !== undefined) return <ShownOnce made={made} onClose={onClose} />;
@@ -109,11 +104,7 @@ function Extend({
   keys,
   enables = false,
   onClose,
-}: {
-  readonly keys: readonly Key[];
-  readonly enables?: boolean;
-  readonly onClose: () => void;
-}) {
+}: Closable & { readonly keys: readonly Key[]; readonly enables?: boolean }) {
   const [ends, setEnds] = useState<'same' | 'never' | (typeof SPANS)[number]>('same');
   const [amount, setAmount] = useState('');
   const words = wp().keys;
@@ -195,13 +186,7 @@ export function ChosenKeys({
 }
 
 /** Deletes one key or several, which then are named. */
-function DeleteKeys({
-  keys,
-  onClose,
-}: {
-  readonly keys: readonly Key[];
-  readonly onClose: () => void;
-}) {
+function DeleteKeys({ keys, onClose }: Closable & { readonly keys: readonly Key[] }) {
   const words = wp().keys;
   const [first] = keys;
   const isOne = keys.length === 1 && first !== undefined;
@@ -231,11 +216,7 @@ function SwitchKeys({
   keys,
   status,
   onClose,
-}: {
-  readonly keys: readonly Key[];
-  readonly status: 1 | 2;
-  readonly onClose: () => void;
-}) {
+}: Closable & { readonly keys: readonly Key[]; readonly status: 1 | 2 }) {
   const words = wp().keys;
   return (
     <ForEach

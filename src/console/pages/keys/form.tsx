@@ -22,7 +22,7 @@ import { MemberFields, memberLabels } from '../../parts/members.js';
 import type { Comparable } from '../../parts/meanwhile.js';
 import { fieldError } from '../../parts/notices.js';
 import { money } from '../../parts/values.js';
-import type { Closable } from '../../resource.js';
+import type { Closable } from '../../parts/dialog.js';
 import { w, wp } from '../../words.js';
 import { ShownOnce, type Made } from './shown-once.js';
 

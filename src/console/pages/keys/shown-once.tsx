@@ -3,7 +3,7 @@ import { save, type ReplyOf } from '../../api/call.js';
 import { Button, CopyButton, Link } from '../../parts/buttons.js';
 import { KeyCode } from '../../parts/code.js';
 import { useShownOnce } from '../../parts/confirm-write.js';
-import { Dialog } from '../../parts/dialog.js';
+import { Dialog, type Closable } from '../../parts/dialog.js';
 import { gatewayAddress, navigate } from '../../router.js';
 import { wp } from '../../words.js';
 import type { Key } from './view.js';
@@ -31,13 +31,7 @@ function envOf({ key }: Made): string {
 }
 
 /** The key itself exists only in this dialog, and is gone when it closes. */
-export function ShownOnce({
-  made,
-  onClose,
-}: {
-  readonly made: Made;
-  readonly onClose: () => void;
-}) {
+export function ShownOnce({ made, onClose }: Closable & { readonly made: Made }) {
   const { warns, leaving, note, take, copied, close } = useShownOnce(onClose);
   return (
     <Dialog

@@ -3,6 +3,7 @@ import { about, isAdmin } from '../../about.js';
 import { call } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { Button } from '../../parts/buttons.js';
+import type { Closable } from '../../parts/dialog.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
 import { FormDialog, savedThen } from '../../parts/form-dialog.js';
 import { Fields } from '../../parts/form.js';
@@ -75,13 +76,7 @@ export function UserActions({ user }: { readonly user: User }) {
 }
 
 /** Has a one-time code mailed, with which somebody sets a password of their own. */
-function MailReset({
-  user: { id, username, email },
-  onClose,
-}: {
-  readonly user: User;
-  readonly onClose: () => void;
-}) {
+function MailReset({ user: { id, username, email }, onClose }: Closable & { readonly user: User }) {
   const words = wp().people;
   return (
     <ConfirmWrite
@@ -102,11 +97,7 @@ function Manage({
   user: { id, username },
   action,
   onClose,
-}: {
-  readonly user: User;
-  readonly action: Managed;
-  readonly onClose: () => void;
-}) {
+}: Closable & { readonly user: User; readonly action: Managed }) {
   const words = wp().people;
   const keys = useRead(
     'listTokens',
@@ -133,13 +124,7 @@ function Manage({
   );
 }
 
-function SetPassword({
-  user: { id, username },
-  onClose,
-}: {
-  readonly user: User;
-  readonly onClose: () => void;
-}) {
+function SetPassword({ user: { id, username }, onClose }: Closable & { readonly user: User }) {
   const [values, setValues] = useState({ password: '', reason: '' });
   const words = wp().people;
   return (

@@ -10,7 +10,7 @@ import { EditDialog, FormDialog, savedThen } from '../../parts/form-dialog.js';
 import { Fields, SelectField } from '../../parts/form.js';
 import { MemberFields, memberLabels } from '../../parts/members.js';
 import { toast } from '../../parts/toast.js';
-import type { Closable } from '../../resource.js';
+import type { Closable } from '../../parts/dialog.js';
 import { setQuery } from '../../router.js';
 import { w, wp } from '../../words.js';
 

@@ -1,6 +1,6 @@
 import type { ApiError } from '../../api/call.js';
 import { duration } from '../../lib/format.js';
-import { Dialog } from '../../parts/dialog.js';
+import { Dialog, type Closable } from '../../parts/dialog.js';
 import { wp } from '../../words.js';
 import type { Lane, Ranked } from './use-runs.js';
 
@@ -36,11 +36,7 @@ export function LaneDetails({
   name,
   lane,
   onClose,
-}: {
-  readonly name: string;
-  readonly lane: Lane;
-  readonly onClose: () => void;
-}) {
+}: Closable & { readonly name: string; readonly lane: Lane }) {
   const words = wp().playground;
   const reply = lane.state === 'ranked' ? lane.reply : undefined;
   const attempts = reply?.attempts ?? (lane.state === 'failed' ? attemptsIn(lane.error) : []);

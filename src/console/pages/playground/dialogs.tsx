@@ -4,7 +4,7 @@ import type { bodyOf, LaneSpec } from '../../lib/lanes.js';
 import { Button } from '../../parts/buttons.js';
 import { Segments, TextField } from '../../parts/fields.js';
 import { RequestCode } from '../../parts/code.js';
-import { Dialog } from '../../parts/dialog.js';
+import { Dialog, type Closable } from '../../parts/dialog.js';
 import { w, wp } from '../../words.js';
 import { GRADES, withLabel, type Labels } from './documents.js';
 import type { RankedLane } from './use-runs.js';
@@ -14,11 +14,10 @@ export function LaneCode({
   names,
   bodyOf: bodyOfLane,
   onClose,
-}: {
+}: Closable & {
   readonly lanes: readonly LaneSpec[];
   readonly names: readonly string[];
   readonly bodyOf: (lane: LaneSpec) => ReturnType<typeof bodyOf>;
-  readonly onClose: () => void;
 }) {
   const [at, setAt] = useState('0');
   const words = wp().playground;
@@ -44,10 +43,7 @@ export function LaneCode({
 export function CopyLane({
   onCopy,
   onClose,
-}: {
-  readonly onCopy: (instruction: string) => void;
-  readonly onClose: () => void;
-}) {
+}: Closable & { readonly onCopy: (instruction: string) => void }) {
   const [instruction, setInstruction] = useState('');
   const words = wp().playground;
   return (
@@ -84,14 +80,13 @@ export function OneDocument({
   labels,
   onLabels,
   onClose,
-}: {
+}: Closable & {
   readonly index: number;
   readonly id: string | undefined;
   readonly text: string;
   readonly lanes: readonly RankedLane[];
   readonly labels: Labels;
   readonly onLabels: (labels: Labels) => void;
-  readonly onClose: () => void;
 }) {
   const words = wp().playground;
   return (

@@ -12,7 +12,7 @@ import { Button } from '../../parts/buttons.js';
 import { TextField } from '../../parts/fields.js';
 import { ErrorNotice } from '../../parts/notices.js';
 import { money } from '../../parts/values.js';
-import { Dialog } from '../../parts/dialog.js';
+import { Dialog, type Closable } from '../../parts/dialog.js';
 import { w, wp } from '../../words.js';
 import { MAX_DOCUMENTS } from './documents.js';
 import type { QueriesFile } from './inputs.js';
@@ -29,12 +29,11 @@ interface ResultProps {
   readonly evaluation: Evaluation;
 }
 
-interface ManyQueriesProps extends ResultProps {
+interface ManyQueriesProps extends ResultProps, Closable {
   readonly file: QueriesFile;
   readonly onFile: (file: QueriesFile) => void;
   /** What one query will cost with all lanes, as far as their prices are known. */
   readonly costOf: (query: string, documents: readonly string[]) => number | undefined;
-  readonly onClose: () => void;
 }
 
 /** Ranks many queries with labelled documents by each lane of the page, and says how good each lane is overall. */
