@@ -1,7 +1,7 @@
-import { Segments, type Choice } from './fields.js';
+import { Segments, type Choice, type Choosing } from './fields.js';
 
 /** A choice of one among a few in a form: its label stands above it, as that of a field does. */
-export function SegmentsField<T extends string>(props: Parameters<typeof Segments<T>>[0]) {
+export function SegmentsField<T extends string>(props: Choosing<T>) {
   return (
     <div class="field">
       <span class="label" aria-hidden="true">

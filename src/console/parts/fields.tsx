@@ -165,18 +165,16 @@ export function FilterText({
   );
 }
 
-/** A choice of one among a few, all of them visible. */
-export function Segments<T extends string>({
-  label,
-  value,
-  choices,
-  onChange,
-}: {
+/** A choice of one. */
+export interface Choosing<T extends string> {
   readonly label: string;
   readonly value: T;
   readonly choices: readonly Choice<T>[];
   readonly onChange: (value: T) => void;
-}) {
+}
+
+/** A choice of one among a few, all of them visible. */
+export function Segments<T extends string>({ label, value, choices, onChange }: Choosing<T>) {
   const name = useId();
   return (
     <div class="segments" role="radiogroup" aria-label={label}>

@@ -87,6 +87,13 @@ export function ReasonField({
   return <TextField label={w().reason} help={w().reasonHelp} value={value} onInput={onInput} />;
 }
 
+/** What a part of a form gets: the draft, how it is changed, and what was wrong with it. */
+export interface DraftPart<D> {
+  readonly draft: D;
+  readonly onChange: (draft: D) => void;
+  readonly error: ApiError | undefined;
+}
+
 interface EditDialogProps<T, D> {
   readonly of: T;
   readonly title: string;
@@ -101,11 +108,7 @@ interface EditDialogProps<T, D> {
   readonly onDone: (reply: unknown) => void;
   readonly onClose: () => void;
   readonly onCancel?: () => void;
-  readonly children: (form: {
-    readonly draft: D;
-    readonly onChange: (draft: D) => void;
-    readonly error: ApiError | undefined;
-  }) => ComponentChildren;
+  readonly children: (form: DraftPart<D>) => ComponentChildren;
 }
 
 /** Changes a record; whoever changed it meanwhile is not overwritten without a question. */

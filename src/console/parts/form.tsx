@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/call.js';
-import { Field, TextField, type Choice, type TextFieldProps } from './fields.js';
+import { Field, TextField, type Choice, type Choosing, type TextFieldProps } from './fields.js';
 import { FormError, fieldError } from './notices.js';
 
 /** A field of a form; `name` is the API's name for it, which errors refer to. */
@@ -88,14 +88,7 @@ export function SelectField<T extends string>({
   onChange,
   help,
   error,
-}: {
-  readonly label: string;
-  readonly value: T;
-  readonly choices: readonly Choice<T>[];
-  readonly onChange: (value: T) => void;
-  readonly help?: ComponentChildren;
-  readonly error?: string | undefined;
-}) {
+}: Choosing<T> & { readonly help?: ComponentChildren; readonly error?: string | undefined }) {
   return (
     <Field label={label} help={help} error={error}>
       {(ids) => (
@@ -113,17 +106,7 @@ export function SelectField<T extends string>({
 }
 
 /** A filter that picks one value; the empty value stands for all. */
-export function FilterSelect({
-  label,
-  value,
-  choices,
-  onChange,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly choices: readonly Choice<string>[];
-  readonly onChange: (value: string) => void;
-}) {
+export function FilterSelect({ label, value, choices, onChange }: Choosing<string>) {
   return (
     <select
       class="input filter"

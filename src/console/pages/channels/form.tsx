@@ -1,8 +1,9 @@
-import type { ApiError, ReplyOf } from '../../api/call.js';
+import type { ReplyOf } from '../../api/call.js';
 import { MEMBERS } from '../../api/members.js';
 import type { ChannelDraft } from '../../lib/channel-draft.js';
 import { lead } from '../../lib/lead.js';
 import { TextField } from '../../parts/fields.js';
+import type { DraftPart } from '../../parts/form-dialog.js';
 import { fieldError } from '../../parts/notices.js';
 import { SelectField } from '../../parts/form.js';
 import { MemberFields } from '../../parts/members.js';
@@ -10,11 +11,7 @@ import { w, wp } from '../../words.js';
 
 export type Provider = ReplyOf<'listProviders'>[number];
 
-interface PartProps {
-  readonly draft: ChannelDraft;
-  readonly onChange: (draft: ChannelDraft) => void;
-  readonly error: ApiError | undefined;
-}
+type PartProps = DraftPart<ChannelDraft>;
 
 interface ProviderPartProps extends PartProps {
   readonly provider: Provider | undefined;

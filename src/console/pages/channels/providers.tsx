@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, type ReplyOf } from '../../api/call.js';
 import { useWrite } from '../../api/query.js';
-import type { emptyDraft } from '../../lib/channel-draft.js';
+import type { ChannelDraft } from '../../lib/channel-draft.js';
 import { Button } from '../../parts/buttons.js';
 import { TextField } from '../../parts/fields.js';
 import { Form } from '../../parts/form.js';
@@ -9,8 +9,6 @@ import { ErrorNotice } from '../../parts/notices.js';
 import { State } from '../../parts/values.js';
 import { wp } from '../../words.js';
 import type { Provider } from './form.js';
-
-export type Draft = ReturnType<typeof emptyDraft>;
 
 const FIRST_TILES = 12;
 
@@ -20,7 +18,7 @@ export function Providers({
   onPick,
 }: {
   readonly providers: readonly Provider[];
-  readonly onPick: (provider: Provider, found?: Partial<Draft>) => void;
+  readonly onPick: (provider: Provider, found?: Partial<ChannelDraft>) => void;
 }) {
   const [text, setText] = useState('');
   const [all, setAll] = useState(false);
@@ -106,7 +104,7 @@ function FindOut({
 }: {
   readonly address: string;
   readonly providers: readonly Provider[];
-  readonly onPick: (provider: Provider, found: Partial<Draft>) => void;
+  readonly onPick: (provider: Provider, found: Partial<ChannelDraft>) => void;
 }) {
   const [key, setKey] = useState('');
   const [found, setFound] = useState<ReplyOf<'probeAddress'>>();

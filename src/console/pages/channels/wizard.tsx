@@ -1,9 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { call, type ApiError, type ReplyOf } from '../../api/call.js';
+import { call, type ReplyOf } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
-import { createBody, createCommand, emptyDraft, modelsOf } from '../../lib/channel-draft.js';
+import {
+  createBody,
+  createCommand,
+  emptyDraft,
+  modelsOf,
+  type ChannelDraft,
+} from '../../lib/channel-draft.js';
 import { Button, Link } from '../../parts/buttons.js';
+import type { DraftPart } from '../../parts/form-dialog.js';
 import { tellInForce } from '../../parts/in-force.js';
 import { useInSight } from '../../parts/in-sight.js';
 import { ErrorNotice, FormError, Skeleton } from '../../parts/notices.js';
@@ -23,16 +30,9 @@ import {
   type Provider,
 } from './form.js';
 import { Already, Ladder, type Served } from './ladder.js';
-import { Notes, Providers, type Draft } from './providers.js';
+import { Notes, Providers } from './providers.js';
 
 const FIELDS = 'li > .field :is(input, textarea), li > details[open] :is(input, textarea)';
-
-/** What a step gets: the draft, how it is changed, and what was wrong with it. */
-interface Part {
-  readonly draft: Draft;
-  readonly error: ApiError | undefined;
-  readonly onChange: (draft: Draft) => void;
-}
 
 /** Adds a channel in four steps on one page. Nothing is stored before the last step. */
 export function AddChannel() {
@@ -45,7 +45,7 @@ export function AddChannel() {
   const hasMeans = provider !== undefined && isComplete(provider, draft);
   const isReady = hasMeans && names.length > 0;
   const writes = useDraft(draft, provider);
-  const part: Part = {
+  const part: DraftPart<ChannelDraft> = {
     draft,
     error: writes.error,
     onChange: (next) => {
@@ -104,7 +104,7 @@ export function AddChannel() {
 }
 
 /** The test of a draft, and its end as a channel. */
-function useDraft(draft: Draft, provider: Provider | undefined) {
+function useDraft(draft: ChannelDraft, provider: Provider | undefined) {
   const body = createBody(draft, provider);
   const [tested, setTested] = useState<{ of: string; report: ReplyOf<'testDraft'> }>();
   const test = useWrite(
@@ -134,7 +134,7 @@ function useDraft(draft: Draft, provider: Provider | undefined) {
 }
 
 /** The address, credentials and settings that a provider needs. */
-function Means({ part, provider }: { readonly part: Part; readonly provider: Provider }) {
+function Means({ part, provider }: { part: DraftPart<ChannelDraft>; provider: Provider }) {
   const { inside, credentials, settings } = provider;
   const words = wp().wizard;
   return (
@@ -161,7 +161,7 @@ function Place({
   model,
   writes,
 }: {
-  readonly part: Part;
+  readonly part: DraftPart<ChannelDraft>;
   readonly served: readonly Served[];
   readonly model: string;
   readonly writes: ReturnType<typeof useDraft>;
@@ -209,7 +209,7 @@ function Place({
 }
 
 /** Whether everything that the provider requires was given. */
-function isComplete(provider: Provider, draft: Draft): boolean {
+function isComplete(provider: Provider, draft: ChannelDraft): boolean {
   const lacksAddress =
     !provider.inside && provider.base_url === null && draft.base_url.trim() === '';
   const missing = [

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { isAdmin } from '../../about.js';
-import { call, type ApiError } from '../../api/call.js';
+import { call } from '../../api/call.js';
 import { MEMBERS } from '../../api/members.js';
 import { useRead } from '../../api/query.js';
 import { unitsOf } from '../../lib/format.js';
@@ -17,7 +17,14 @@ import {
 } from '../../lib/key-draft.js';
 import { SegmentsField } from '../../parts/choice.js';
 import { TextField } from '../../parts/fields.js';
-import { EditDialog, FormDialog, ReasonField, savedThen, whyOf } from '../../parts/form-dialog.js';
+import {
+  EditDialog,
+  FormDialog,
+  ReasonField,
+  savedThen,
+  whyOf,
+  type DraftPart,
+} from '../../parts/form-dialog.js';
 import { MemberFields, memberLabels } from '../../parts/members.js';
 import type { Comparable } from '../../parts/meanwhile.js';
 import { fieldError } from '../../parts/notices.js';
@@ -39,12 +46,6 @@ const FIELDS = [
   ...MEMBERS.key.map(({ name }) => name),
 ];
 
-interface PartProps {
-  readonly draft: KeyDraft;
-  readonly onChange: (draft: KeyDraft) => void;
-  readonly error: ApiError | undefined;
-}
-
 /** The texts of a draft that are folded away, with what errors call them. */
 const RARER = [
   ['tags', 'tags'],
@@ -61,7 +62,12 @@ function rarerWords(member: (typeof RARER)[number][0]): { label: string; help: s
 }
 
 /** Every member of a key that the API takes. */
-function KeyFields({ draft, onChange, error, more }: PartProps & { readonly more: boolean }) {
+function KeyFields({
+  draft,
+  onChange,
+  error,
+  more,
+}: DraftPart<KeyDraft> & { readonly more: boolean }) {
   const words = wp().keys;
   const ids = (useRead('listOwnModels').data ?? []).map(({ id }) => id);
   const admin = isAdmin();
