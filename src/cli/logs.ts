@@ -18,14 +18,7 @@ import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts } from './text.js';
 import { pageOf, past, withPage, type PageOptions } from './values.js';
 
-interface RefusedOptions extends PageOptions {
-  readonly user?: string;
-  readonly key?: string;
-  readonly model?: string;
-  readonly outcome?: string;
-  readonly since?: number;
-  readonly until?: number;
-}
+type RefusedOptions = PageOptions & Omit<FilterOptions, 'channel' | 'provider' | 'tag' | 'slower'>;
 
 type ShownUsage = OwnUsageWire & Partial<UsageWire>;
 type ShownRefusal = OwnRefusedWire & Partial<RefusedWire>;

@@ -3,15 +3,13 @@ import { stringify } from 'yaml';
 import { mapValues, present } from '../core/records.js';
 import type { SettingValue } from '../providers/provider.js';
 import type { DiscoveredWire, ProposedWire } from '../shapes/discovered.js';
+import type { ChannelOptions } from './channel-options.js';
 import { RefusedError } from './errors.js';
 import { gatewayUrl, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { counted, facts, names } from './text.js';
 import { pair } from './values.js';
 
-interface Options {
-  readonly apiKey?: string;
-  readonly credential?: Readonly<Record<string, string>>;
-  readonly setting?: Readonly<Record<string, string>>;
+interface Options extends Pick<ChannelOptions, 'apiKey' | 'credential' | 'setting'> {
   readonly model?: string;
 }
 

@@ -3,6 +3,7 @@ import type { ConfiguredChannel } from './channels.js';
 import type { ModelRulesSettings } from './rules.js';
 import type { ValuesOf } from './setting.js';
 import type { SETTINGS } from './settings.js';
+import type { TagSwitch } from '../core/channel.js';
 import type { PriceList } from '../core/quota.js';
 import type { Secret } from '../core/secret.js';
 
@@ -21,11 +22,7 @@ interface CallerSettings {
 }
 
 /** The state of a tag's switch before anybody has touched it. */
-export interface InitialSwitch {
-  readonly tag: string;
-  readonly disabled: boolean;
-  readonly reason: string | undefined;
-}
+export type InitialSwitch = Pick<TagSwitch, 'tag' | 'disabled' | 'reason'>;
 
 export interface Config extends Groups {
   readonly alerts: Groups['alerts'] & { readonly targets: readonly AlertTarget[] };

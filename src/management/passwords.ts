@@ -1,16 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { PASSWORD_COST } from './password-cost.js';
-import { scryptApart, type Asker } from './scrypt-thread.js';
+import { scryptApart, type Asker, type Cost } from './scrypt-thread.js';
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const FORMAT = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/;
-
-interface Cost {
-  readonly ln: number;
-  readonly r: number;
-  readonly p: number;
-}
 
 interface Recorded extends Cost {
   readonly salt: Buffer;

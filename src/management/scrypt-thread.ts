@@ -1,14 +1,18 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../core/errors.js';
 
-/** One derivation: 2^`ln` blocks of `r`, `p` times. */
-export interface ScryptJob {
-  readonly password: string;
-  readonly salt: Uint8Array;
-  readonly bytes: number;
+/** 2^`ln` blocks of `r`, `p` times. */
+export interface Cost {
   readonly ln: number;
   readonly r: number;
   readonly p: number;
+}
+
+/** One derivation. */
+export interface ScryptJob extends Cost {
+  readonly password: string;
+  readonly salt: Uint8Array;
+  readonly bytes: number;
 }
 
 /** On whose behalf something is hashed. */

@@ -29,10 +29,7 @@ interface CoveredChannel extends TaggedChannel {
   readonly wasLive: boolean;
 }
 
-export interface TagWrite {
-  readonly tag: string;
-  readonly disabled: boolean;
-  readonly reason: string | undefined;
+export interface TagWrite extends Pick<TagSwitch, 'tag' | 'disabled' | 'reason'> {
   /** The channels that the switch covers now; those that get the tag later are covered too. */
   readonly covered: readonly CoveredChannel[];
   readonly version: number;

@@ -83,18 +83,12 @@ export function newStoredToken(token: NewToken, nowMs: number): Omit<StoredToken
   };
 }
 
-export interface NewToken {
-  readonly userId: number;
-  readonly name: string;
+export interface NewToken extends Omit<
+  Token,
+  'id' | 'createdTime' | 'accessedTime' | 'usedQuota' | 'budgetUse' | 'oldKeyUntilMs'
+> {
   /** SHA-256 of the key in hex; the key itself is never stored. */
   readonly keyHash: string;
-  readonly keyHint: string;
-  readonly enabled: boolean;
-  /** Unix seconds, or -1. */
-  readonly expiredTime: number;
-  readonly remainQuota: number;
-  readonly unlimitedQuota: boolean;
-  readonly policy: TokenPolicy;
 }
 
 export interface TokenChange extends Partial<

@@ -73,15 +73,11 @@ export function newStoredUser(user: NewUser, nowMs: number): Omit<StoredUser, 'i
   };
 }
 
-export interface NewUser extends Partial<AccountMembers> {
-  readonly username: string;
-  readonly email: string | undefined;
-  readonly displayName: string;
-  readonly passwordHash: string;
-  readonly role: Role;
-  readonly enabled: boolean;
-  readonly quota: number;
-}
+export type NewUser = Partial<AccountMembers> &
+  Pick<
+    StoredUser,
+    'username' | 'email' | 'displayName' | 'passwordHash' | 'role' | 'enabled' | 'quota'
+  >;
 
 export interface UserChange extends Partial<Omit<NewUser, 'email' | 'quota'>> {
   /** `null` removes the address. */
