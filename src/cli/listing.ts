@@ -50,11 +50,12 @@ export function pageAsRows<T>(
 }
 
 /** Where it is printed. */
-interface Screen {
+export interface Screen {
   readonly now: () => number;
   readonly writeOut: (text: string) => void;
-  /** Absent if standard output is not a terminal. */
+  /** The terminal that standard output is; absent in a pipe or a file. */
   readonly terminal?: { readonly columns: number } | undefined;
+  /** Whether to write in colour. */
   readonly colour?: boolean;
 }
 

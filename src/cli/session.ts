@@ -8,18 +8,16 @@ import { createApiClient, type ApiClient } from '../client/api-client.js';
 import type { Client } from '../client/client.js';
 import { clientOverHttp } from '../client/over-http.js';
 import { RefusedError, UsageError } from './errors.js';
-import { fitted, listing, streaming } from './listing.js';
+import { fitted, listing, streaming, type Screen } from './listing.js';
 import { readLogin } from './saved-login.js';
 import { relative } from './terminal.js';
 import { moment } from './text.js';
 
 /** What the command line uses of the process around it. */
-export interface CliIo {
+export interface CliIo extends Screen {
   readonly env: Environment;
   /** The user who runs the command, for the audit log. */
   readonly user: string;
-  readonly now: () => number;
-  readonly writeOut: (text: string) => void;
   readonly writeError: (text: string) => void;
   /** Asks a person a question, and may hide the answer; `undefined` if nobody sits at a terminal. */
   readonly ask: ((question: string, unseen?: boolean) => Promise<string>) | undefined;
@@ -27,10 +25,6 @@ export interface CliIo {
   readonly readInput: () => Promise<string>;
   /** Aborted when somebody interrupts the command, which then ends well instead of being killed. */
   readonly interrupted?: () => AbortSignal;
-  /** The terminal that standard output is; absent in a pipe or a file. */
-  readonly terminal?: { readonly columns: number } | undefined;
-  /** Whether to write in colour. */
-  readonly colour?: boolean;
 }
 
 /** What every command understands, before or after its name. */

@@ -1,4 +1,5 @@
 import { loadPrompts } from '../assembly/prompts.js';
+import type { Upstreams } from '../assembly/upstreams.js';
 import { loadCredentials } from '../config/load-config.js';
 import type { ConfigSources } from '../config/load-groups.js';
 import type { Config } from '../config/values.js';
@@ -8,7 +9,6 @@ import { createListUpstreamModels } from '../gateway/look/upstream-models.js';
 import { Upstream } from '../gateway/transport/upstream.js';
 import { judgeUpstreamAddress } from '../management/addresses.js';
 import type { OperationDeps } from '../operations/operation.js';
-import type { RankerTools } from '../providers/provider.js';
 import { LlamaEngine, loadLlama } from '../rankers/llama.js';
 
 /** What asks servers elsewhere; each call opens its connections and closes them. */
@@ -20,11 +20,7 @@ export function asking(
   const { maxReplyBytes, attemptTimeoutMs, promptsDir } = settings;
   const declared = { get: (name: string) => loadCredentials(sources, name) };
   async function withUpstream<T>(
-    ask: (parts: {
-      readonly upstream: Upstream;
-      readonly neural: LlamaEngine;
-      readonly tools: RankerTools;
-    }) => Promise<T>,
+    ask: (parts: Pick<Upstreams, 'upstream' | 'neural' | 'tools'>) => Promise<T>,
   ): Promise<T> {
     const upstream = new Upstream({ maxReplyBytes, judgeAddress: judgeUpstreamAddress(settings) });
     const neural = new LlamaEngine({ load: loadLlama });

@@ -6,12 +6,10 @@ import type { AlertCondition, Store, User } from '../store/store.js';
 import { latestChannels } from './latest-channels.js';
 import { listNodes, type NodesView } from './nodes.js';
 import { allOf } from './pages.js';
+import type { StatsDeps } from './stats.js';
 import { usageBreakdown } from './usage-breakdown.js';
 
-export interface AlertWatchDeps {
-  readonly store: Store;
-  readonly now: () => number;
-  readonly statsDays: number;
+export interface AlertWatchDeps extends StatsDeps {
   readonly rules: () => {
     readonly endingDays: readonly number[];
     /** 0: never. */

@@ -1,19 +1,22 @@
 import type { RollupName } from '../core/rollups.js';
 import type { Tally } from '../core/tally.js';
 
-/** Something to be added to a row of a roll-up. */
-export interface StatsAddition {
-  readonly rollup: RollupName;
+export interface StatsRow {
   /** The start of its bucket. */
   readonly atMs: number;
   /** The owner: an account's id, or 0 if there is none. */
   readonly owner: number;
   /** Which row of the bucket. */
   readonly key: string;
+  readonly tally: Tally;
+}
+
+/** Something to be added to a row of a roll-up. */
+export interface StatsAddition extends StatsRow {
+  readonly rollup: RollupName;
   /** The row to use if the bucket already has `maxRows` of this owner and `key` is not among them. */
   readonly otherKey: string;
   readonly expiresMs: number;
-  readonly tally: Tally;
 }
 
 export interface StatsBatch {
@@ -33,13 +36,6 @@ export interface StatsQuery {
   /** Of the buckets that begin in this span, both ends included. */
   readonly fromMs: number;
   readonly toMs: number;
-}
-
-export interface StatsRow {
-  readonly atMs: number;
-  readonly owner: number;
-  readonly key: string;
-  readonly tally: Tally;
 }
 
 export interface StatsStore {

@@ -31,11 +31,7 @@ interface Log<T> {
 }
 
 /** What both logs of requests have. */
-interface RequestEntry {
-  readonly atMs: number;
-  readonly requestId: string;
-  readonly userId: number | undefined;
-}
+type RequestEntry = Pick<RefusedEntry, 'atMs' | 'requestId' | 'userId'>;
 
 interface Span {
   readonly fromMs?: number | undefined;

@@ -7,6 +7,7 @@ import { money } from '../../parts/values.js';
 import { FormFields, SelectField } from '../../parts/form.js';
 import { wp } from '../../words.js';
 import { RUNS, type Times } from './inputs.js';
+import type { RunInput } from './use-runs.js';
 
 type LanePrice = Parameters<typeof aboutCost>[0] | undefined;
 
@@ -36,17 +37,7 @@ export function costOf(
 }
 
 /** Estimates the cost of a run in advance, as far as the prices of the lanes are known. */
-export function Bill({
-  lanes,
-  query,
-  documents,
-  runs,
-}: {
-  readonly lanes: readonly LaneSpec[];
-  readonly query: string;
-  readonly documents: readonly string[];
-  readonly runs: number;
-}) {
+export function Bill({ lanes, query, documents, runs }: Omit<RunInput, 'options'>) {
   const prices = usePrices(lanes);
   const known = prices.filter((price) => price !== undefined);
   if (known.length === 0 || documents.length === 0) return null;

@@ -2,19 +2,11 @@ import { significant } from '../../lib/format.js';
 import { Link } from '../../parts/buttons.js';
 import { Menu } from '../../parts/menu.js';
 import { wp } from '../../words.js';
-import { LaneState, Warnings, type ShownLane } from './rankings.js';
+import { LaneState, Warnings, type LanesShown, type ShownLane } from './rankings.js';
 import type { Ranked } from './use-runs.js';
 
-interface RankTableProps {
-  readonly lanes: readonly ShownLane[];
-  /** The key of the lane whose order the rows have. */
-  readonly reference: string | undefined;
-  readonly most: number;
-  readonly onOpen: (index: number) => void;
-}
-
-/** More lanes than fit beside each other: a row for each document with its place and score in every lane. */
-export function RankTable({ lanes, reference, most, onOpen }: RankTableProps) {
+/** More lanes than fit beside each other: a row for each document in the order of the reference, with its place and score in every lane. */
+export function RankTable({ lanes, reference, most, onOpen }: LanesShown) {
   const words = wp().playground;
   const columns = lanes.map((shown) => ({ ...shown, places: placesOf(replyOf(shown)) }));
   const first = columns.find(({ key }) => key === reference);

@@ -51,15 +51,18 @@ export interface ShownLane {
   readonly items: readonly (MenuItem | undefined)[];
 }
 
-interface RankingsProps {
+export interface LanesShown {
   readonly lanes: readonly ShownLane[];
   /** The key of the lane that the others are compared with. */
   readonly reference: string | undefined;
-  readonly bars: Bars;
-  readonly farOnly: boolean;
   /** The most rows per lane. */
   readonly most: number;
   readonly onOpen: (index: number) => void;
+}
+
+interface RankingsProps extends LanesShown {
+  readonly bars: Bars;
+  readonly farOnly: boolean;
 }
 
 /** Lanes side by side, with lines between the ranks of each document. */
