@@ -39,7 +39,7 @@ function backUp(dataDir: string, folder: string): string[] {
   const file = storeFile(dataDir);
   if (!existsSync(file)) throw new RefusedError(`${file} does not exist: nothing to back up.`);
   if (existsSync(folder)) throw new RefusedError(`${folder} exists: name a new folder.`);
-  mkdirSync(folder, { mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {
     const copies = [join(folder, basename(file))];
     copyDatabase(file, copies[0] ?? '');

@@ -97,7 +97,9 @@ it('a backup that fails leaves no folder behind', async () => {
 });
 
 it('a backup brings the key of its store back, too', async () => {
-  const [old, anew, backup] = ['keyless', 'restored', 'backup'].map((name) => join(folder, name));
+  const [old, anew, backup] = ['keyless', 'restored', 'backups/today'].map((name) =>
+    join(folder, name),
+  );
   if (old === undefined || anew === undefined || backup === undefined) throw new Error('are there');
   await (await openStore(loadConfig({ env: { DATA_DIR: old } }).store)).close();
   const key = readFileSync(keyFile(old), 'utf8');
