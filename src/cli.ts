@@ -76,16 +76,17 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
-/** What reads the output, such as `head`, may have read enough: that is no failure. */
-function endWithReader(error: Error): void {
-  if (systemCode(error) !== 'EPIPE') throw error;
-  process.exit();
+/** What reads the output, such as `head`, may have read enough: that is no failure. A full disk is one. */
+function endWithOutput(error: Error): void {
+  if (systemCode(error) === 'EPIPE') process.exit();
+  process.stderr.write(`The output cannot be written: ${error.message}.\n`);
+  process.exit(1);
 }
 
 async function runCommand(): Promise<void> {
   // Most commands end before code that V8 has optimised has saved what that cost: a fifth of their time.
   setFlagsFromString('--interrupt-budget=1000000');
-  process.stdout.on('error', endWithReader);
+  process.stdout.on('error', endWithOutput);
   process.exitCode = await runCli(process.argv.slice(2), {
     // Read on first use, so that a mistake in .env is reported like any other, and --help works without it.
     get env() {

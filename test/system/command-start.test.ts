@@ -67,3 +67,14 @@ it('a reader that needs no output ends a command without a word', async () => {
 
   expect(stderr).toBe('');
 });
+
+it('output that does not fit on its disk ends a command with a sentence', async () => {
+  const line = `${process.execPath} dist/cli.js completion bash > /dev/full`;
+
+  const ended = promisify(execFile)('bash', ['-c', line], { env: home.env });
+
+  await expect(ended).rejects.toMatchObject({
+    code: 1,
+    stderr: 'The output cannot be written: ENOSPC: no space left on device, write.\n',
+  });
+});
