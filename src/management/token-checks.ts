@@ -22,7 +22,7 @@ export function refusePast(expiredTime: number, nowMs: number): void {
   const [given, now] = [expiredTime * 1000, nowMs].map((ms) => new Date(ms).toISOString());
   throw invalid(
     'expired_time',
-    `expired_time is in the past: ${given ?? ''}, and it is ${now ?? ''}. To stop a key at once, disable it with status 2.`,
+    `expired_time is in the past: ${given ?? ''}, and it is ${now ?? ''}. To stop a key at once, disable it.`,
   );
 }
 
