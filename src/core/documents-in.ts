@@ -1,3 +1,5 @@
+import { isRecord } from './records.js';
+
 /** Documents from what people paste or drop: lines, paragraphs, JSON, JSON lines, CSV and TSV. Pure. */
 export interface DocumentsIn {
   readonly query: string | undefined;
@@ -98,12 +100,9 @@ function ofJson(text: string): DocumentsIn {
     return nothing(error instanceof Error ? error.message : String(error));
   }
   if (Array.isArray(value)) return ofList(value, undefined);
-  if (typeof value !== 'object' || value === null) {
-    return nothing('no list and no object');
-  }
-  const members = value as Members;
-  const query = typeof members.query === 'string' ? members.query : undefined;
-  const list = listIn(members);
+  if (!isRecord(value)) return nothing('no list and no object');
+  const query = typeof value.query === 'string' ? value.query : undefined;
+  const list = listIn(value);
   return list === undefined
     ? { ...nothing('no list of documents in it'), query }
     : ofList(list, query);
@@ -126,7 +125,7 @@ function listIn(members: Members): readonly unknown[] | undefined {
       const [first] = list;
       return Array.isArray(first) ? (first as readonly unknown[]) : list;
     }
-    if (typeof value === 'object' && value !== null) return listIn(value as Members);
+    if (isRecord(value)) return listIn(value);
   }
   return undefined;
 }
@@ -137,12 +136,14 @@ function nothing(problem: string): DocumentsIn {
 
 function ofList(list: readonly unknown[], query: string | undefined): DocumentsIn {
   const problems: string[] = [];
-  const found = list.flatMap((item, index) => {
-    const text = textOf(item);
-    if (text === undefined) problems.push(`${index + 1}: no text`);
-    return text === undefined ? [] : [{ text, label: labelOf(item), id: idOf(item) }];
-  });
+  const found = list.flatMap((item, index) => foundIn(item, index, problems));
   return { query, ...apart(found), problems };
+}
+
+function foundIn(item: unknown, index: number, problems: string[]): Found[] {
+  const text = textOf(item);
+  if (text === undefined) problems.push(`${index + 1}: no text`);
+  return text === undefined ? [] : [{ text, label: labelOf(item), id: idOf(item) }];
 }
 
 function ofJsonLines(text: string): DocumentsIn {
@@ -150,10 +151,7 @@ function ofJsonLines(text: string): DocumentsIn {
   const found = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     try {
-      const item: unknown = JSON.parse(line);
-      const read = textOf(item);
-      if (read === undefined) problems.push(`${index + 1}: no text`);
-      return read === undefined ? [] : [{ text: read, label: labelOf(item), id: idOf(item) }];
+      return foundIn(JSON.parse(line), index, problems);
     } catch (error) {
       problems.push(`${index + 1}: ${error instanceof Error ? error.message : String(error)}`);
       return [];
@@ -177,9 +175,8 @@ function apart(found: readonly Found[]): Pick<DocumentsIn, 'documents' | 'labels
 }
 
 function idOf(item: unknown): string | undefined {
-  if (typeof item !== 'object' || item === null) return undefined;
-  const members = item as Readonly<Record<string, unknown>>;
-  const id = ID_NAMES.map((name) => members[name]).find((value) => value !== undefined);
+  if (!isRecord(item)) return undefined;
+  const id = ID_NAMES.map((name) => item[name]).find((value) => value !== undefined);
   return typeof id === 'string' || typeof id === 'number' ? nameOf(String(id)) : undefined;
 }
 
@@ -189,9 +186,8 @@ function nameOf(id: string | undefined): string | undefined {
 }
 
 function labelOf(item: unknown): number | undefined {
-  if (typeof item !== 'object' || item === null) return undefined;
-  const members = item as Readonly<Record<string, unknown>>;
-  return LABEL_NAMES.map((name) => gradeOf(members[name])).find((grade) => grade !== undefined);
+  if (!isRecord(item)) return undefined;
+  return LABEL_NAMES.map((name) => gradeOf(item[name])).find((grade) => grade !== undefined);
 }
 
 /** 0 to 3, as a number or as text. */
@@ -202,13 +198,12 @@ function gradeOf(value: unknown): number | undefined {
 
 function textOf(item: unknown): string | undefined {
   if (typeof item === 'string') return item.trim() === '' ? undefined : item;
-  if (typeof item !== 'object' || item === null) return undefined;
-  const members = item as Readonly<Record<string, unknown>>;
+  if (!isRecord(item)) return undefined;
   for (const name of TEXT_NAMES) {
-    const text = textOf(members[name]);
+    const text = textOf(item[name]);
     if (text !== undefined) return text;
   }
-  return textOf(members.metadata) ?? textOf(members.payload) ?? textOf(members._source);
+  return textOf(item.metadata) ?? textOf(item.payload) ?? textOf(item._source);
 }
 
 /** A table from a file, and what its columns hold: −1 for what none of them has. */
