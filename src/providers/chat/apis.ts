@@ -64,13 +64,10 @@ function openAi(limit: 'max_tokens' | 'max_completion_tokens'): ChatApi {
       [limit]: question.maxTokens,
       temperature: temperature(call),
       seed: seed(call),
-      response_format:
-        question.schema === undefined
-          ? undefined
-          : {
-              type: 'json_schema',
-              json_schema: { name: 'ranking', strict: true, schema: question.schema },
-            },
+      response_format: question.schema && {
+        type: 'json_schema',
+        json_schema: { name: 'ranking', strict: true, schema: question.schema },
+      },
       ...(question.likely ? { logprobs: true, top_logprobs: LIKELY_TOKENS } : {}),
     }),
     decode: (reply) => {
@@ -157,18 +154,14 @@ const anthropic: ChatApi = {
     system: question.system,
     messages: [{ role: 'user', content: question.user }],
     temperature: temperature(call),
-    ...(question.schema === undefined
-      ? {}
-      : {
-          tools: [
-            {
-              name: 'rank',
-              description: 'Tells the order of the passages.',
-              input_schema: question.schema,
-            },
-          ],
-          tool_choice: { type: 'tool', name: 'rank' },
-        }),
+    tools: question.schema && [
+      {
+        name: 'rank',
+        description: 'Tells the order of the passages.',
+        input_schema: question.schema,
+      },
+    ],
+    tool_choice: question.schema && { type: 'tool', name: 'rank' },
   }),
   decode: (reply) => {
     const usage = reply.maybe('usage');
@@ -232,9 +225,8 @@ const gemini: ChatApi = {
       maxOutputTokens: question.maxTokens,
       temperature: temperature(call),
       seed: seed(call),
-      ...(question.schema === undefined
-        ? {}
-        : { responseMimeType: 'application/json', responseSchema: geminiSchema }),
+      responseMimeType: question.schema && 'application/json',
+      responseSchema: question.schema && geminiSchema,
       ...(question.likely ? { responseLogprobs: true, logprobs: LIKELY_TOKENS } : {}),
     },
   }),
@@ -355,21 +347,18 @@ const converse: ChatApi = {
     system: [{ text: question.system }],
     messages: [{ role: 'user', content: [{ text: question.user }] }],
     inferenceConfig: { maxTokens: question.maxTokens, temperature: temperature(call) },
-    toolConfig:
-      question.schema === undefined
-        ? undefined
-        : {
-            tools: [
-              {
-                toolSpec: {
-                  name: 'rank',
-                  description: 'Tells the order of the passages.',
-                  inputSchema: { json: question.schema },
-                },
-              },
-            ],
-            toolChoice: { tool: { name: 'rank' } },
+    toolConfig: question.schema && {
+      tools: [
+        {
+          toolSpec: {
+            name: 'rank',
+            description: 'Tells the order of the passages.',
+            inputSchema: { json: question.schema },
           },
+        },
+      ],
+      toolChoice: { tool: { name: 'rank' } },
+    },
   }),
   decode: (reply) => ({
     answer: contentOf(reply.field('output').field('message').field('content'), (part) =>
