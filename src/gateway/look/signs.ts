@@ -10,81 +10,55 @@ export interface Signs {
   readonly mostDocuments: number | undefined;
 }
 
-/** A GET that changes nothing, and what its JSON says. */
-interface Question {
-  readonly path: string;
-  readonly read: (reply: Json) => Partial<Signs>;
-}
+/** Reads the JSON that a GET brought. */
+type Reading = (reply: Json) => Partial<Signs>;
 
-/** From the most specific to the most common. */
-const QUESTIONS: readonly Question[] = [
-  {
-    // TEI: what it has loaded, and its limits.
-    path: '/info',
-    read: (reply) => {
-      const model = reply.field('model_id').string();
-      const isReranker = reply.maybe('model_type').maybe('reranker').isPresent();
-      const embeds = reply.maybe('model_type').maybe('embedding').isPresent();
-      return {
-        providers: isReranker ? ['tei'] : embeds ? ['tei-embeddings'] : [],
-        models: [model],
-        mostDocuments: reply.maybe('max_client_batch_size').optionalNumber(),
-      };
-    },
+/** GETs that change nothing, from the most specific to the most common, and what their JSON says. */
+const QUESTIONS: Readonly<Record<string, Reading>> = {
+  // TEI: what it has loaded, and its limits.
+  '/info': (reply) => {
+    const model = reply.field('model_id').string();
+    const isReranker = reply.maybe('model_type').maybe('reranker').isPresent();
+    const embeds = reply.maybe('model_type').maybe('embedding').isPresent();
+    return {
+      providers: isReranker ? ['tei'] : embeds ? ['tei-embeddings'] : [],
+      models: [model],
+      mostDocuments: reply.maybe('max_client_batch_size').optionalNumber(),
+    };
   },
-  {
-    path: '/get_model_info',
-    read: (reply) => ({ providers: ['sglang'], models: [reply.field('model_path').string()] }),
+  '/get_model_info': (reply) => ({
+    providers: ['sglang'],
+    models: [reply.field('model_path').string()],
+  }),
+  '/props': (reply) => {
+    reply.field('default_generation_settings');
+    return { providers: reply.maybe('build_info').isPresent() ? ['llamacpp'] : [] };
   },
-  {
-    path: '/props',
-    read: (reply) => {
-      reply.field('default_generation_settings');
-      return { providers: reply.maybe('build_info').isPresent() ? ['llamacpp'] : [] };
-    },
+  '/v2': (reply) => ({ providers: reply.field('name').string() === 'triton' ? ['triton'] : [] }),
+  '/v1/health/ready': (reply) => ({
+    providers: reply.field('object').string() === 'health.response' ? ['nim'] : [],
+  }),
+  '/api/version': (reply) => {
+    reply.field('version').string();
+    return { providers: ['ollama'] };
   },
-  {
-    path: '/v2',
-    read: (reply) => ({ providers: reply.field('name').string() === 'triton' ? ['triton'] : [] }),
+  '/api/tags': (reply) => ({
+    models: reply.field('models').map((item) => item.field('name').string()),
+  }),
+  '/health/liveliness': (reply) => ({
+    providers: reply.string() === "I'm alive!" ? ['litellm'] : [],
+  }),
+  // LiteLLM: what each of its models is for.
+  '/v1/model/info': (reply) => ({
+    reranks: reranksOf(reply.field('data'), 'model_name', (item) => item.field('model_info')),
+  }),
+  '/version': (reply) => {
+    reply.field('version').string();
+    return { providers: ['vllm'] };
   },
-  {
-    path: '/v1/health/ready',
-    read: (reply) => ({
-      providers: reply.field('object').string() === 'health.response' ? ['nim'] : [],
-    }),
-  },
-  {
-    path: '/api/version',
-    read: (reply) => {
-      reply.field('version').string();
-      return { providers: ['ollama'] };
-    },
-  },
-  {
-    path: '/api/tags',
-    read: (reply) => ({ models: reply.field('models').map((item) => item.field('name').string()) }),
-  },
-  {
-    path: '/health/liveliness',
-    read: (reply) => ({ providers: reply.string() === "I'm alive!" ? ['litellm'] : [] }),
-  },
-  {
-    // LiteLLM: what each of its models is for.
-    path: '/v1/model/info',
-    read: (reply) => ({
-      reranks: reranksOf(reply.field('data'), 'model_name', (item) => item.field('model_info')),
-    }),
-  },
-  {
-    path: '/version',
-    read: (reply) => {
-      reply.field('version').string();
-      return { providers: ['vllm'] };
-    },
-  },
-  { path: '/v1/models', read: readModels },
-  { path: '/models', read: readModels },
-];
+  '/v1/models': readModels,
+  '/models': readModels,
+};
 
 /** The provider that is a gateway such as this. */
 const GATEWAY = 'rerank-gateway';
@@ -152,7 +126,7 @@ export async function readSigns(ask: AskSign): Promise<Signs> {
   const models = new Set<string>();
   const reranks = new Map<string, boolean>();
   let mostDocuments: number | undefined;
-  for (const { path, read } of QUESTIONS) {
+  for (const [path, read] of Object.entries(QUESTIONS)) {
     const told = readOne(await ask(path), read);
     for (const provider of told.providers ?? []) providers.add(provider);
     for (const model of told.models ?? []) models.add(model);
@@ -164,7 +138,7 @@ export async function readSigns(ask: AskSign): Promise<Signs> {
   return { providers: named, models: [...models], reranks, mostDocuments };
 }
 
-function readOne(reply: Json | undefined, read: Question['read']): Partial<Signs> {
+function readOne(reply: Json | undefined, read: Reading): Partial<Signs> {
   if (reply === undefined) return {};
   try {
     return read(reply);
