@@ -1,16 +1,12 @@
+import { mapValues } from '../core/records.js';
 import { bedrockFault } from './bedrock.js';
 import { type ComposedProvider } from './provider.js';
-import { AWS_REGION, signBedrock } from './signing/aws.js';
+import { AWS_CREDENTIALS, AWS_REGION, signBedrock } from './signing/aws.js';
 
 /** How a call to a model on Bedrock is authenticated: by a signature, or by an API key. */
 export const bedrockAccess = {
   credentials: {
-    accessKeyId: { required: false, describe: 'access key id of an IAM user or role' },
-    secretAccessKey: { required: false, describe: 'secret access key' },
-    sessionToken: {
-      required: false,
-      describe: 'session token of temporary credentials; renew all three before they expire',
-    },
+    ...mapValues(AWS_CREDENTIALS, ({ describe }) => ({ required: false, describe })),
     apiKey: { required: false, describe: 'Bedrock API key, in place of a signature' },
   },
   settings: AWS_REGION,

@@ -26,11 +26,6 @@ export type MembersFile<T extends MemberSpecs> = {
   -readonly [K in keyof T & string as SnakeCase<K>]: MemberValue<T[K]>;
 };
 
-export function membersWire<T extends MemberSpecs>(specs: T, record: MembersOf<T>): MembersWire<T> {
-  // Null replaces undefined, as in `MembersWire`.
-  return namesOf(specs, (name) => record[name] ?? null) as MembersWire<T>;
-}
-
 /** The members that a body sets. */
 export function readMembers<T extends MemberSpecs>(
   specs: T,

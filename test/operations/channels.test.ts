@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS } from '../../src/core/channel-members.js';
-import { membersWire } from '../../src/shapes/members.js';
+import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
+import { mapValues, snakeKeys } from '../../src/core/records.js';
 import { callApi, createAccount, type Account, type ApiReply } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
@@ -151,7 +151,7 @@ describe('adding a channel', () => {
       settings: {},
       models: { served: 'v3' },
       tag: 'eu',
-      ...membersWire(CHANNEL_MEMBERS, CHANNEL_DEFAULTS),
+      ...snakeKeys(mapValues(CHANNEL_DEFAULTS, (value) => value ?? null)),
       status: 1,
       effective: {
         ...{ live: true, because: null, reason: null },
