@@ -226,6 +226,7 @@ describe.each([
     const [from, to] = [await sqlite(), await open()];
     const { userId, credential, rolled, session, code } = await furnish(from);
     const before = await from.listUsers({ offset: 0, limit: 9 }, T0);
+    await to.loadChannels();
 
     await imported(to, await exported(from));
 
@@ -243,6 +244,7 @@ describe.each([
     expect(switches).toMatchObject([{ tag: 'hosted', disabled: true, reason: 'a test' }]);
     const another = await createUser(to);
     expect(another).toBe(userId + 2);
+    expect(await to.listExamples(another)).toMatchObject([{ name: 'tea', shared: true }]);
     expect(await to.redeem(code.codeHash, another, T0)).toMatchObject({
       kind: 'redeemed',
       quota: 500,
