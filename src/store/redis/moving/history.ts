@@ -107,7 +107,7 @@ export function movedHistory({
       async put(rows) {
         const entries = rows.map(({ id, ...row }) => {
           const number = String(id).padStart(NUMBER_DIGITS, '0');
-          const owner = name === 'audit' ? '' : String(row.user_id ?? '');
+          const owner = String(row.user_id ?? '');
           return {
             number,
             row,
