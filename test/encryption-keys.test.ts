@@ -158,6 +158,9 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
         name: 'EncryptionKeyError',
         message: expect.stringContaining('add it to ENCRYPTION_KEYS') as unknown,
       });
+      // The gateway reads what a command with the old key writes.
+      const write = await cli(old, 'channels', 'update', 'sealed', '--priority', '7');
+      expect(write).toMatchObject({ code: 0, error: '' });
       const newLast = env({ ENCRYPTION_KEYS: `a:${KEYS.first},b:${KEYS.second}` });
       expect(await use(newLast, keyOf)).toBe('upstream key');
     } finally {

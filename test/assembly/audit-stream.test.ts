@@ -4,10 +4,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { followAudit } from '../../src/assembly/audit-stream.js';
+import type { Config } from '../../src/config/values.js';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { freshManagement } from '../support/management.js';
 import { until } from '../support/until.js';
 
 const SECRET = `whsec_${Buffer.from('a secret of the test that is long').toString('base64')}`;
@@ -135,4 +138,35 @@ it('is for targets that name it: others take no duty', async () => {
   const gateway = await start(['channel']);
 
   expect(await gateway.store.readDuty('audit-stream')).toBeUndefined();
+});
+
+describe('a long backlog', () => {
+  const management = freshManagement();
+
+  it('is sent in parts, in order and without a gap', async () => {
+    const { store, deps } = management;
+    const sent: number[] = [];
+    const rounds: (() => Promise<void>)[] = [];
+    const follower = followAudit(
+      { alerts: { targets: [{ kinds: ['audit'] }] } } as unknown as Config,
+      {
+        ...{ store, now: deps.now },
+        run: (_what, round) => void rounds.push(round),
+        deliver: ({ data }) => void sent.push(data.audit_id as number),
+      },
+    );
+    follower.stop();
+    const round = async (): Promise<void> => {
+      await rounds[0]?.();
+      management.pass(2_000);
+    };
+    await round();
+    const entry = { actorId: undefined, actor: 'x', action: 'a', target: 't', detail: {} };
+    for (let count = 0; count < 501; count += 1)
+      await store.appendAudit({ ...entry, atMs: deps.now(), address: undefined }, 1_000);
+
+    for (let count = 0; count < 3; count += 1) await round();
+
+    expect(sent).toEqual(Array.from({ length: 501 }, (_, index) => index + 1));
+  });
 });

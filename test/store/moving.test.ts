@@ -259,6 +259,19 @@ describe.each([
     expect(await to.usageStats({ userId })).toMatchObject({ requests: 3 });
   });
 
+  it('has credited what a crash had left undone', async () => {
+    const [from, done] = [await sqlite(), [] as string[]];
+    const watched: Store = {
+      ...from,
+      recoverRedemptions: (...times) => Promise.resolve(done.push(times.join(' '))),
+      rowsOf: (table, nowMs) => (done.push(table), from.rowsOf(table, nowMs)),
+    };
+
+    await exported(watched);
+
+    expect(done).toEqual([`${T0} 0`, ...MOVED_TABLES]);
+  });
+
   it('credits no code again that was redeemed in the old house', async () => {
     const [from, to] = [await sqlite(), await open()];
     const userId = await createUser(from, { quota: 0 });
@@ -333,10 +346,15 @@ describe.each([
     await expect(imported(to, ['id,name'])).rejects.toThrow('is no JSON');
     await expect(imported(to, ['{"model_list":[]}'])).rejects.toThrow('says nothing of one');
     await expect(imported(to, lines, null)).rejects.toThrow('give its passphrase');
+    // The credentials of one export fit no other.
+    const another = lines.with(0, lines[0]?.replace(/"id":"../, '"id":"') ?? '');
+    await expect(imported(to, another)).rejects.toThrow('The passphrase is not');
     expect(await isHalfImported(to)).toBe(false);
+    await to.createChannel(newChannel());
+    await expect(imported(to, lines)).rejects.toThrow('(accounts: 0, channels: 1)');
     await createUser(to);
 
-    await expect(imported(to, lines)).rejects.toThrow('(accounts: 1, channels: 0)');
+    await expect(imported(to, lines)).rejects.toThrow('(accounts: 1, channels: 1)');
   });
 
   it('refuses an export of a newer release, a damaged one, and a part of another one', async () => {
