@@ -58,7 +58,9 @@ export function checkBaseUrl(value: string, helpers: Joi.CustomHelpers): unknown
 }
 
 export function checkKeys(value: string, helpers: Joi.CustomHelpers): unknown {
-  const entries = value.split(',').map((entry) => /^\s*([\w-]{1,32}):\s*\S.{6,}\S\s*$/.exec(entry)?.[1]);
+  const entries = value
+    .split(',')
+    .map((entry) => /^\s*([\w-]{1,32}):\s*\S.{6,}\S\s*$/.exec(entry)?.[1]);
   return entries.includes(undefined) || new Set(entries).size < entries.length
     ? helpers.message({
         custom:
