@@ -201,47 +201,35 @@ function hitsOfTag(tag: string, canSwitch: boolean, wanted: string): Hit[] {
   ];
 }
 
+/** What a list has found, as hits of a group. */
+async function hitsIn<T>(
+  group: string,
+  found: Promise<{ readonly items: readonly T[] }>,
+  hitOf: (one: T) => Omit<Hit, 'group'>,
+): Promise<Hit[]> {
+  return (await found).items.map((one) => ({ group, ...hitOf(one) }));
+}
+
 function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
   if (wanted.startsWith('sk-')) return [keyItself(wanted, signal)];
-  const keyword = wanted;
-  const keys = call('searchTokens', { query: { keyword, page_size: MOST }, signal }).then(
-    ({ items }) =>
-      items.map(({ id, name, key_hint }) => ({
-        group: wp().search.keys,
-        text: name,
-        more: key_hint,
-        to: `keys?open=${id}`,
-      })),
-  );
+  const words = wp().search;
+  const asked = { query: { keyword: wanted, page_size: MOST }, signal };
+  const keys = hitsIn(words.keys, call('searchTokens', asked), ({ id, name, key_hint }) => ({
+    ...{ text: name, more: key_hint, to: `keys?open=${id}` },
+  }));
   if (!seesAll()) return [keys];
   const contains = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
   return [
     keys,
-    call('searchChannels', { query: { keyword, page_size: MOST }, signal }).then(({ items }) =>
-      items.map(({ id, name, provider }) => ({
-        group: wp().search.channels,
-        text: name,
-        more: provider,
-        to: `channels?open=${id}`,
-      })),
-    ),
-    call('searchUsers', { query: { keyword, page_size: MOST }, signal }).then(({ items }) =>
-      items.map(({ id, username, email }) => ({
-        group: wp().search.people,
-        text: username,
-        more: email,
-        to: `people?open=${id}`,
-      })),
-    ),
-    call('searchRedemptionCodes', { query: { keyword, page_size: MOST }, signal }).then(
-      ({ items }) =>
-        items.map(({ id, name, key_hint }) => ({
-          group: wp().search.codes,
-          text: name,
-          more: key_hint,
-          to: `codes?keyword=${id}`,
-        })),
-    ),
+    hitsIn(words.channels, call('searchChannels', asked), ({ id, name, provider }) => ({
+      ...{ text: name, more: provider, to: `channels?open=${id}` },
+    })),
+    hitsIn(words.people, call('searchUsers', asked), ({ id, username, email }) => ({
+      ...{ text: username, more: email, to: `people?open=${id}` },
+    })),
+    hitsIn(words.codes, call('searchRedemptionCodes', asked), ({ id, name, key_hint }) => ({
+      ...{ text: name, more: key_hint, to: `codes?keyword=${id}` },
+    })),
     call('listTags', { signal }).then((tags) =>
       tags
         .map(({ tag, disabled }) => hitsOfTag(tag, !disabled && isAdmin(), wanted))
@@ -254,8 +242,7 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
         .filter(({ id }) => contains(id))
         .slice(0, MOST)
         .map(({ id }) => ({
-          group: wp().search.models,
-          text: id,
+          ...{ group: words.models, text: id },
           to: `models?model=${encodeURIComponent(id)}`,
         })),
     ),
