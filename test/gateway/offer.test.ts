@@ -57,6 +57,16 @@ describe('what a channel offers for a model', () => {
     expect(offer(1, given).slides).toEqual(slides);
   });
 
+  it.each([
+    [{}, 4_096],
+    [{ maxTokensPerDoc: 900 }, 900],
+  ])('reads of a document what its provider does, or the channel says: %j', (settings, most) => {
+    const credentials = { apiKey: new Secret('key') };
+    const { reads } = offer(1, { provider: 'cohere', credentials, settings });
+
+    expect(reads?.documentTokens).toBe(most);
+  });
+
   it('names the channel as the one that served', () => {
     expect(offer(4, { tag: 'blue' }).servedBy).toEqual([
       { channelId: 4, provider: 'tei', tag: 'blue' },

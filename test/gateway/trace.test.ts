@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { startTraces } from '../../src/gateway/trace-context.js';
 import { Trace, type AttemptRecord } from '../../src/gateway/trace.js';
 
 const record = (given: Partial<AttemptRecord>): AttemptRecord => ({
@@ -11,6 +12,14 @@ it('a request without attempts has no channel', () => {
   const { attempts, upstreamMs, channelId, provider, tag } = new Trace();
 
   expect([attempts, upstreamMs, channelId, provider, tag]).toEqual([0, 0, ...Array<undefined>(3)]);
+});
+
+it('a request has chosen with its first attempt, if it belongs to a trace', () => {
+  const context = startTraces(1, () => 0)(undefined);
+  const trace = new Trace(context);
+
+  expect([trace.beginAttempt(5)?.trace, trace.beginAttempt(9)?.trace]).toEqual([context, context]);
+  expect([context?.chosenMs, new Trace().beginAttempt(5)]).toEqual([5, undefined]);
 });
 
 it('a request that failed shows who was tried last, and counts only calls that were made', () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CHANNEL_AUTO_DISABLED } from '../../../src/core/channel.js';
 import type { ProbeReport } from '../../../src/core/probe.js';
+import { Secret } from '../../../src/core/secret.js';
 import { ChannelCare, type ChannelCareDeps } from '../../../src/gateway/channels/care.js';
 import type { DutyStore } from '../../../src/store/store.js';
 import { offer } from '../../support/offers.js';
@@ -25,6 +26,10 @@ afterEach(() => {
 function setUp(
   answer: () => Promise<ProbeReport>,
   takeDuty?: DutyStore['takeDuty'],
+  {
+    isFresh = () => true,
+    onNote,
+  }: { readonly isFresh?: () => boolean; readonly onNote?: (note: string) => void } = {},
 ): {
   readonly care: ChannelCare;
   readonly models: string[];
@@ -38,6 +43,7 @@ function setUp(
     store: {
       takeDuty: takeDuty ?? (() => Promise.resolve({ isMine: true, ...duty })),
       endDuty: (_name, note, nowMs, waitMs) => {
+        onNote?.(note);
         duty = { note, dueAtMs: nowMs + waitMs };
         return Promise.resolve();
       },
@@ -45,11 +51,12 @@ function setUp(
       dropDuty: () => Promise.resolve(),
     },
     health: { checked: (...told) => checked.push(told), forget: () => undefined },
-    probe: (_channel, model) => {
+    probe: (_channel, model, _turn, mayBegin) => {
+      mayBegin?.();
       models.push(model);
       return answer();
     },
-    freshness: { isFresh: () => true, ensureFresh: () => Promise.resolve() },
+    freshness: { isFresh, ensureFresh: () => Promise.resolve() },
     run: (_what, work) => void work().catch(() => undefined),
     now: Date.now,
     random: () => 0,
@@ -128,6 +135,37 @@ describe('the checks of a channel', () => {
     care.stop();
 
     expect(checked).toHaveLength(2);
+  });
+
+  it('are not due sooner when something else of it changes, and soon when it has another key', async () => {
+    const { models, pass, care } = setUp(() => Promise.resolve(WORKS));
+    const given = { healthCheckS: EVERY_S, weight: 7 };
+    await pass(EVERY_MS / 2);
+
+    care.update([offer(1, given).route]);
+    await pass(1_000);
+    expect(models).toHaveLength(0);
+    care.update([offer(1, { ...given, credentials: { apiKey: new Secret('another') } }).route]);
+    await pass(1_000);
+    care.stop();
+
+    expect(models).toHaveLength(1);
+  });
+
+  it('that send nothing leave what was found before', async () => {
+    let isFresh = true;
+    const notes: string[] = [];
+    const { pass, care } = setUp(() => Promise.resolve(FAILS), undefined, {
+      isFresh: () => isFresh,
+      onNote: (note) => notes.push(note),
+    });
+
+    await pass(EVERY_MS);
+    isFresh = false;
+    await pass(RECHECK_MS);
+    care.stop();
+
+    expect(notes).toEqual([expect.stringContaining('"failures":1'), notes[0]]);
   });
 
   it('are not begun again while one is under way', async () => {

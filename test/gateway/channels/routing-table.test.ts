@@ -69,6 +69,18 @@ describe('the table of the channels in force', () => {
     expect(table.unusable.get('m')).toEqual(leftOut);
   });
 
+  it('leaves out a channel that could be read before', () => {
+    const read = channel(1);
+    const { table } = tableOf([read]);
+    const snapshot = { version: 8, channels: [read], locked: new Set([1]), switches: [] };
+
+    const { leftOut } = routingTableOf(snapshot, new Map(), planWithoutRank, table);
+
+    expect(leftOut).toMatchObject([
+      { channel: read, why: expect.stringContaining('cannot be read') },
+    ]);
+  });
+
   it('leaves out a channel from which no route can be made', () => {
     const unknown = { ...channel(1), provider: 'of another release' };
     const { table, leftOut } = tableOf([unknown, channel(2)]);

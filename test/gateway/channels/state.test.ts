@@ -42,6 +42,13 @@ describe('the state of a channel', () => {
       ...{ channelId: 1, state: 'open', reason: 'timeout' },
       ...{ sinceMs: T0 - 10, untilMs: T0 + 500 },
     });
+    // Its probe decides, and may at once.
+    const probed = {
+      ...broken,
+      breaker: { state: 'half_open', openings: 1, sinceMs: T0 } as const,
+    };
+    expect(pauseOf(1, { ...probed, coolUntilMs: 0 }, T0)).toMatchObject({ untilMs: T0 });
+    expect(pauseOf(1, probed, T0)).toMatchObject({ untilMs: T0 + 100 });
   });
 
   it('is full by its own limit, and by what it was found to take', () => {

@@ -62,7 +62,10 @@ describe('a document longer than the model reads', () => {
       await longDocuments(greatest(seen))(reading({ cuts: true }), asked),
     );
 
-    expect(mostTokens(seen[0]?.[1] ?? '')).toBeLessThanOrEqual(64);
+    // Beside the query there are eight marks of the tokenizer.
+    const room = 64 - 8 - mostTokens(asked.query);
+    const tokens = mostTokens(seen[0]?.[1] ?? '');
+    expect([tokens <= room, tokens > room - 4]).toEqual([true, true]);
     expect(seen[0]?.[1]).toMatch(/^sea sea/);
     expect(rows.map(({ index }) => index)).toEqual([2, 0]);
     expect(warnings).toEqual(cut);

@@ -46,7 +46,9 @@ describe('an attempt', () => {
         durationMs: 25,
       },
     ]);
-    expect(event).toMatchObject({ outcome: told, status, channelId: 7, durationMs: 25 });
+    expect(event).toMatchObject({
+      ...{ outcome: told, status, channelId: 7, atMs: 1_000, durationMs: 25 },
+    });
   });
 });
 

@@ -217,6 +217,29 @@ describe('Upstream', () => {
     expect(replies.map(({ text }) => text)).toEqual(['ok', 'ok']);
   });
 
+  it('asks for a token under the whole address', async () => {
+    const target = await server('ok');
+    const url = `${target.url}/token?a=b&c`;
+    const request = { method: 'GET', url, headers: {}, body: undefined } as const;
+
+    await upstreamWith().fetchToken(request, new AbortController().signal);
+
+    expect(target.seen[0]?.path).toBe('/token?a=b&c');
+  });
+
+  it('takes no more of a reply than all may have, whatever one asks for', async () => {
+    const target = await startUpstream((_request, res) => void res.end(' '.repeat(1_001)));
+    open.push(target);
+    const maxReplyBytes = 1_001;
+
+    await expect(upstreamWith().send(post(target.url, { maxReplyBytes }))).rejects.toMatchObject({
+      fault: 'unreadable',
+    });
+    expect(
+      await upstreamWith({ maxReplyBytes }).send(post(target.url, { maxReplyBytes })),
+    ).toMatchObject({ status: 200 });
+  });
+
   it('asks for no token that is no longer wanted', async () => {
     const target = await server('ok');
     const request = { method: 'POST', url: `${target.url}/token`, headers: {}, body: 'x' } as const;
