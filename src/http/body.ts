@@ -120,7 +120,6 @@ function collect<T>(
     const fail = (errorOf: () => GatewayError): void => {
       if (done) return;
       end();
-      place.endTurn?.();
       arriving.giveUp();
       reject(errorOf());
     };

@@ -110,9 +110,26 @@ describe('a call', () => {
 
     await ask();
     await ask({ mostMs: 300 });
+    await ask({ mostMs: 9_000 });
 
-    expect(sent.map(({ timeoutMs }) => timeoutMs)).toEqual([2_000, 300]);
+    expect(sent.map(({ timeoutMs }) => timeoutMs)).toEqual([2_000, 300, 2_000]);
   });
+
+  it.each([
+    [undefined, undefined],
+    [9_000, undefined],
+    [300, true],
+  ])(
+    'is given up early if it had less than its channel says: %d of 2000 ms',
+    async (mostMs, isEarly) => {
+      const { ask } = setUp(() => new TransportError('timeout', 'late'), { timeoutMs: 2_000 });
+
+      const outcome = await ask(mostMs === undefined ? {} : { mostMs });
+
+      expect(outcome).toMatchObject({ kind: 'failed', failure: { kind: 'timeout' } });
+      expect(outcome.kind === 'failed' && outcome.failure.isEarly).toBe(isEarly);
+    },
+  );
 
   it('asks right before it is written whether the channel is still live', async () => {
     const { state, sent, ask } = setUp(inOrder);

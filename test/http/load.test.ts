@@ -24,6 +24,7 @@ describe('the load', () => {
 
     expect(load.own(first, 'one', 60, 60)).toBe(1);
     expect(load.charge(first, 60)).toBe(true);
+    expect(load.refusalOf(first).message).toMatch(/^The gateway/);
     expect(load.charge(first, 1)).toBe(false);
     expect(load.refusalOf(first).message).toMatch(/^This caller/);
     const second = load.enter(0, 60);

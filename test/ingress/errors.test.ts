@@ -58,6 +58,8 @@ it.each(DIALECTS)('$id says of a spent budget what it says of a spent quota', ({
 it.each([
   ['dashscope', 'ip_not_allowed', { code: 'AccessDenied' }],
   ['dashscope', 'invalid_query', { code: 'InvalidParameter' }],
+  ['watsonx', 'payload_too_large', { errors: [{ code: 'invalid_request_entity' }] }],
+  ['watsonx', 'upstream_error', { errors: [{ code: 'internal_error' }] }],
   ['isaacus', 'ip_not_allowed', { status: 403, title: 'ip not allowed' }],
 ] as const)('%s tells of %s in its own words', (id, code, words) => {
   const dialect = DIALECTS.find((one) => one.id === id);

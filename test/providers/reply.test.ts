@@ -54,6 +54,16 @@ describe('the message of an error reply', () => {
     expect(ms).toBeLessThan(MAX_MS);
   });
 
+  it.each([
+    [300, 300, 'a'],
+    [301, 300, '…'],
+  ])('of %d characters has %d', (characters, most, last) => {
+    const text = 'a '.repeat(200).slice(0, characters - 1) + 'a';
+    const message = readErrorMessage({ json: undefined, text });
+
+    expect([message.length <= most, message.at(-1)]).toEqual([true, last]);
+  });
+
   it('is empty if lists are nested without end', () => {
     const text = '['.repeat(50_000) + ']'.repeat(50_000);
 
@@ -95,6 +105,15 @@ describe('the rows of a reply', () => {
     expect(written(`{"results":${rows}}`)).toBe('rows');
     expect(written(`{"results":${worstFirst}}`)).toBe('scores');
   });
+
+  it.each([429, 500, 503])(
+    'are none with the status %i, which may say when to ask again',
+    (status) => {
+      const raw = { status, headers: { 'retry-after': '7' }, text: '{}' };
+
+      expect(readReply(cohere, call, raw, 0)).toMatchObject({ failure: { retryAfterMs: 7_000 } });
+    },
+  );
 
   it.each([200, 201])('are a ranking with the status %i', (status) => {
     const text = `{"results":${rows}}`;

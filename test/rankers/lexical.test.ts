@@ -465,3 +465,11 @@ describe('a query out of all proportion', () => {
     expect(none).toBe(0);
   });
 });
+
+test('a gram that no document has weighs as much in a full match as the rarest', () => {
+  // The grams "_a_" and "_x_" weigh the same: half of a fifth of the full score, stretched.
+  const share = 0.1;
+  const expected = share / (share + 0.12 * (1 - share));
+
+  expect(scoreLexically('a x', ['a', 'b'])).toEqual([expect.closeTo(expected, 12), 0]);
+});

@@ -221,9 +221,8 @@ export class ChannelLimits {
     };
     try {
       const answer = await store.takeShare(limit.counter, ask, now());
-      const isOut = lease.outUntilMs(steady()) > 0;
       lease.heard(answer, steady(), need > 0);
-      if (answer.kind === 'refused' && need > 0 && !isOut) {
+      if (answer.kind === 'refused' && need > 0) {
         const { id: channelId, name } = channel;
         observe({
           kind: 'limited',

@@ -423,6 +423,14 @@ describe('a pause', () => {
     expect(health.pauses(T0 + 4_000)[1]).toMatchObject({ sinceMs: T0 + 4_000 });
   });
 
+  it('began with the first failures, however many probes have failed since', () => {
+    const { health } = healthOf();
+    const sick = offer(1);
+    for (const atMs of [T0, T0, T0 + 1_500]) health.begin(sick, atMs)(failed('timeout'), atMs);
+
+    expect(health.pauses(T0 + 1_600)).toMatchObject([{ state: 'open', sinceMs: T0 }]);
+  });
+
   it('is over for a channel that is forgotten', () => {
     const { health } = healthOf();
     const busy = offer(1);

@@ -7,7 +7,11 @@ import type { GatewayEvent } from '../../../src/gateway/events.js';
 import { createScope } from '../../../src/gateway/scope.js';
 import { Secret } from '../../../src/core/secret.js';
 import type { AttemptOutcome } from '../../../src/gateway/rank.js';
-import { limitsOf, tagBudgetsOf } from '../../../src/gateway/channels/declared-limits.js';
+import {
+  limitsOf,
+  limitsOfKey,
+  tagBudgetsOf,
+} from '../../../src/gateway/channels/declared-limits.js';
 import type { Route, RouteKey } from '../../../src/gateway/channels/route.js';
 import { StoreUnavailableError, type ShareStore } from '../../../src/store/store.js';
 import { textDocuments } from '../../../src/core/text-documents.js';
@@ -119,6 +123,10 @@ describe('a limit that nodes share', () => {
     expect(events).toEqual([
       { kind: 'limited', channelId: 1, channel: 'narrow', limit: out.limit, forMs: 60_000 },
     ]);
+    // Nobody asks the store until then.
+    const { asks } = state;
+    await passed(nodes, limited, 5);
+    expect([state.asks, events.length]).toEqual([asks, 1]);
     state.nowMs += 60_000;
     expect([node?.outOf(limited, 60_000), node?.pauses(60_000)]).toEqual([undefined, []]);
   });
@@ -220,6 +228,17 @@ describe('a limit that nodes share', () => {
     scope.release();
 
     await expect(taking).rejects.toMatchObject({ code: 'client_closed_request' });
+  });
+
+  it('of a key rests for a moment where other nodes were quicker each time', async () => {
+    const { nodes, state } = fleet(1, () => Promise.resolve({ kind: 'refused', retryAfterMs: 0 }));
+    const limited = channel({ keyRequestsPerMinute: 9 });
+    const limits = limitsOfKey(limited.channel, 'key');
+
+    const taken = await nodes[0]?.takeWithKey(limited, { limits }, job());
+
+    expect(taken).toEqual({ kind: 'used_up', limit: 'key_requests_per_minute', untilMs: 50 });
+    expect(state.asks).toBe(3);
   });
 
   it('lets calls through while the store is away, and says so', async () => {
