@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { runCli } from './cli/program.js';
 import { wantsColour } from './cli/terminal.js';
 import type { Environment } from './config/files.js';
@@ -84,8 +83,6 @@ function endWithOutput(error: Error): void {
 }
 
 async function runCommand(): Promise<void> {
-  // Most commands end before code that V8 has optimised has saved what that cost: a fifth of their time.
-  setFlagsFromString('--interrupt-budget=1000000');
   process.stdout.on('error', endWithOutput);
   process.exitCode = await runCli(process.argv.slice(2), {
     // Read on first use, so that a mistake in .env is reported like any other, and --help works without it.
