@@ -82,6 +82,8 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
       expect([command.code, command.out]).toEqual([78, '']);
       expect(command.error).toContain('not the one that the credentials');
     }
+    const importing = (store: Store) => store.putRows('channels', []);
+    await expect(use(wrong, importing, false)).rejects.toThrow('not the one that the credentials');
     const right = env({ ENCRYPTION_KEY: KEYS.first });
     expect(await use(right, keyOf)).toBe('upstream key');
     expect(
