@@ -6,9 +6,12 @@ import { openStore } from '../../src/assembly/open-store.js';
 import { reportText } from '../../src/cli/elsewhere/carry.js';
 import { serverOf } from '../../src/cli/elsewhere/litellm-providers.js';
 import { addLitellmKeys } from '../../src/cli/elsewhere/litellm-keys.js';
+import { carryOver } from '../../src/cli/elsewhere/carry.js';
 import { planOfLitellm } from '../../src/cli/elsewhere/litellm.js';
 import { emptyPlan, type Plan } from '../../src/cli/elsewhere/plan.js';
 import { runCli } from '../../src/cli/program.js';
+import type { Client } from '../../src/client/client.js';
+import { GatewayError, type ErrorCode } from '../../src/core/errors.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { NO_PASSWORD } from '../../src/management/passwords.js';
 import { hashRedemptionCode } from '../../src/management/redeem.js';
@@ -64,6 +67,21 @@ const KEY = {
   ...{ key_name: 'sk-...ller', key_alias: 'search-team', spend: 1.5, max_budget: 4 },
   ...{ expires: null, models: ['jina'], rpm_limit: 30, blocked: null, metadata: {} },
 };
+
+it('an import ends when the store is away, and notes what is refused', async () => {
+  const channel = { name: 'eu', provider: 'local', models: { m: 'm' } };
+  const carried = (code: ErrorCode) => {
+    const call = (id: string): Promise<unknown> =>
+      id === 'createChannel'
+        ? Promise.reject(new GatewayError(code, 'said'))
+        : Promise.resolve({ items: [], total: 0 });
+    const plan = { ...emptyPlan(), channels: [channel] };
+    return carryOver({ call } as unknown as Client, plan, { dryRun: false, owner: 1 });
+  };
+
+  await expect(carried('store_unavailable')).rejects.toThrow('said');
+  expect((await carried('conflict')).not_carried).toEqual([{ what: 'channel eu', why: 'said' }]);
+});
 
 describe('import litellm', () => {
   it.each([

@@ -109,6 +109,27 @@ describe('a database that new-api wrote', () => {
   });
 });
 
+it.each([
+  ['some of its keys: the others are carried over', { 1: 2 }, ['a', 'c'], 1],
+  [
+    'all of its keys: they are carried over, for people to look at',
+    { 0: 2, 1: 3, 2: 2 },
+    ['a', 'b', 'c'],
+    0,
+  ],
+])('of a channel new-api has disabled %s', (_, statuses, apiKeys, left) => {
+  const channel = {
+    ...{ type: 38, key: 'a\nb\nc', models: 'jina-reranker-m0', auto_ban: 1, name: 'keys' },
+    channel_info: JSON.stringify({ multi_key_status_list: statuses }),
+  };
+  const none = { tokens: [], users: [], redemptions: [], options: [] };
+
+  const { channels, notCarried } = planOfNewApi({ channels: [channel], ...none }, T0);
+
+  expect(channels).toMatchObject([{ api_keys: apiKeys }]);
+  expect(notCarried).toHaveLength(left);
+});
+
 describe('groups of new-api', () => {
   const TOKEN = { user_id: 1, key: 'k', status: 1, expired_time: -1, model_limits_enabled: 0 };
 
