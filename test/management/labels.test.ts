@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayOf, startOfDay } from '../../src/core/time-zone.js';
+import type { Token } from '../../src/core/token.js';
+import { labelValues } from '../../src/management/labels.js';
 import { deleteToken, deleteTokens, updateToken } from '../../src/management/tokens.js';
 import { deleteUser } from '../../src/management/users.js';
 import { usageBreakdown, type BreakdownQuery } from '../../src/management/usage-breakdown.js';
@@ -13,6 +15,7 @@ import type { Store } from '../../src/store/store.js';
 import { Rollups } from '../../src/telemetry/rollups.js';
 import { createToken, createUser, VAULT } from '../store/contract/harness.js';
 import { requestEvent } from '../support/events.js';
+import { freshManagement, OPERATOR } from '../support/management.js';
 import { OPEN_POLICY } from '../support/policy.js';
 import { PATIENT, startRedis } from '../support/redis-server.js';
 
@@ -145,5 +148,47 @@ describe.each(['SQLite', 'Redis'])('spending by label, on %s,', (kind) => {
     const after = await byTeam();
     expect((after.rank ?? 0) + (after.search ?? 0)).toBe(before.search);
     expect(after.rank).toBeGreaterThan(0);
+  });
+});
+
+describe('labels', () => {
+  const management = freshManagement();
+
+  it('of all keys are found, however many there are', async () => {
+    const { deps, store } = management;
+    const key = (id: number) => ({ id, policy: { ...OPEN_POLICY, labels: `team=t${id}` } });
+    const many: Store = {
+      ...store,
+      listTokens: ({ offset, limit }) =>
+        Promise.resolve({
+          items: Array.from({ length: Math.min(limit, 5_001 - offset) }, (_, at) =>
+            key(offset + at + 1),
+          ) as unknown as Token[],
+          total: 5_001,
+        }),
+    };
+
+    const valueOf = await labelValues({ ...deps, store: many }, 'team', undefined);
+
+    expect([valueOf(1, 0), valueOf(5_001, 0), valueOf(5_002, 0)]).toEqual([
+      't1',
+      't5001',
+      undefined,
+    ]);
+  });
+
+  it('of what had none are not kept when it is deleted', async () => {
+    const { deps, store } = management;
+    const [plain, labelled] = [
+      await createToken(store),
+      await createToken(store, { policy: { ...OPEN_POLICY, labels: 'team=a' } }),
+    ];
+
+    await deleteTokens(deps, [plain.token.id, labelled.token.id], OPERATOR);
+
+    const kept: string[] = [];
+    const query = { rollup: 'labels_gone', fromMs: 0, toMs: 0 } as const;
+    await store.readStats(query, (row) => kept.push(row.key));
+    expect(kept).toEqual([JSON.stringify(['token', labelled.token.id, 'team=a'])]);
   });
 });

@@ -66,4 +66,18 @@ describe('NodeReports', () => {
       { kind: 'fault', what: 'the description of this node could not be written', error },
     ]);
   });
+
+  it('says again that its report is not taken, once it was in between', async () => {
+    const outcomes = [false, false, true, false];
+    const { reports, events } = started(() =>
+      outcomes.shift() === true ? Promise.resolve() : Promise.reject(new Error('away')),
+    );
+
+    for (let report = 0; report < 4; report += 1) {
+      await reports.start();
+      await reports.stop();
+    }
+
+    expect(events).toMatchObject([{ kind: 'fault' }, { kind: 'fault' }]);
+  });
 });
