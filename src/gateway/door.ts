@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { standingOf } from '../core/budget.js';
 import { GatewayError, type ErrorCode } from '../core/errors.js';
+import { present } from '../core/records.js';
 import { TOKEN_ENABLED, tokenStatus } from '../core/token.js';
 import type { Credential } from '../store/store.js';
 import { judgeFresh, type AdmissionDeps, type Caller } from './admission.js';
@@ -9,7 +10,7 @@ import { rateHeaders } from './key-refusals.js';
 /** A refusal that holds until the key is changed. */
 interface Held {
   readonly version: number;
-  readonly untilMs: number;
+  readonly sinceMs: number;
   readonly error: GatewayError;
 }
 
@@ -46,10 +47,9 @@ export class Door {
   /** Remembers why a key was refused, for its next requests. */
   remember(caller: Pick<Caller, 'keyHash' | 'credential'>, error: GatewayError): void {
     if (!REMEMBERED.has(error.code)) return;
-    const forMs = Math.min(error.retryAfterMs ?? LONGEST_MS, LONGEST_MS);
     this.#held.set(caller.keyHash, {
       version: caller.credential.version,
-      untilMs: this.#deps.now() + forMs,
+      sinceMs: this.#deps.now(),
       error,
     });
   }
@@ -70,17 +70,19 @@ export class Door {
     if (refusal !== undefined) throw refusal;
     const held = this.#held.get(caller.keyHash);
     if (held === undefined) return;
-    const leftMs = held.untilMs - this.#deps.now();
+    const nowMs = this.#deps.now();
+    const heldMs = nowMs - held.sinceMs;
+    const { code, message, headers, retryAfterMs } = held.error;
     // The status, above, covers a balance that was used up: by now it may have been refilled.
-    if (leftMs <= 0 || !holds(held, caller.credential, this.#deps.now())) {
+    if (
+      heldMs >= Math.min(retryAfterMs ?? LONGEST_MS, LONGEST_MS) ||
+      !holds(held, caller.credential, nowMs)
+    ) {
       this.#held.delete(caller.keyHash);
       return;
     }
-    const { code, message, headers } = held.error;
-    throw new GatewayError(code, message, {
-      retryAfterMs: leftMs,
-      ...(headers === undefined ? {} : { headers }),
-    });
+    const leftMs = retryAfterMs === undefined ? undefined : retryAfterMs - heldMs;
+    throw new GatewayError(code, message, present({ retryAfterMs: leftMs, headers }));
   }
 }
 
