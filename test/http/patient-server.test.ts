@@ -142,6 +142,23 @@ describe('a server of connections that another process accepts', () => {
   });
 });
 
+it('a server that has drained keeps no timer', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const server = new PatientServer({}, (_req, res) => res.end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const idle = connect(port, '127.0.0.1');
+  await once(server, 'connection');
+  const before = timers();
+
+  const drained = server.drain(200);
+  await once(idle.resume(), 'close');
+  await drained;
+
+  expect(timers()).toBeLessThanOrEqual(before);
+});
+
 describe('what has connected before the end', () => {
   /** Tells of a connection in some turns of the event loop, until `isOver`. */
   async function accepting(isTurn: (turn: number) => boolean, drainMs: number) {

@@ -226,6 +226,60 @@ describe('a bound on calls in flight that nodes share', () => {
 });
 
 describe('places that a node holds in advance', () => {
+  /** One node, and what it asks of a store that answers so, one answer after the other. */
+  const answered = (...answers: readonly { may: number; isContended: boolean }[]) => {
+    const asks: { used: number; want: number }[] = [];
+    let renew = (): void => undefined;
+    const node = new ChannelPlaces({
+      store: {
+        askPlaces: (_name, { used, want }) => {
+          asks.push({ used, want });
+          return Promise.resolve(answers[asks.length - 1] ?? { may: 0, isContended: false });
+        },
+      },
+      ...{ nodeId: 'node', observe: () => undefined, now: () => T0, steady: () => 0 },
+      every: (_ms, run) => {
+        renew = run;
+        return () => undefined;
+      },
+    });
+    const renewed = async (): Promise<void> => {
+      renew();
+      await settled();
+    };
+    return { node, asks, renewed };
+  };
+
+  it('are some to spare, and none while another node waits for them', async () => {
+    const { node, asks, renewed } = answered(
+      { may: 2, isContended: true },
+      { may: 1, isContended: false },
+    );
+    expect(await node.take(channel(8), scope())).toBe(true);
+    await renewed();
+    await renewed();
+
+    expect(asks.map(({ want }) => want)).toEqual([2, 1, 2]);
+  });
+
+  it('are none while more calls are in flight than there may be by now', async () => {
+    const { node, renewed } = answered(
+      { may: 3, isContended: false },
+      { may: 1, isContended: false },
+      { may: 1, isContended: false },
+    );
+    expect(await begun([node], 3, 3)).toEqual([3]);
+    await renewed();
+    const isFull = () => node.isFull(channel(3), 0);
+    expect([await node.take(channel(3), scope()), isFull()]).toEqual([false, true]);
+    node.leave(channel(3));
+    node.leave(channel(3));
+    expect(isFull()).toBe(true);
+    node.leave(channel(3));
+
+    expect(isFull()).toBe(false);
+  });
+
   const first = (made: ReturnType<typeof fleet>): ChannelPlaces => {
     const [node] = made.nodes;
     if (node === undefined) throw new Error('there is one');

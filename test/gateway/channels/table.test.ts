@@ -229,6 +229,33 @@ describe('the channels of a node', () => {
     expect(table.isFresh()).toBe(false);
   });
 
+  it('are not asked for once more where the check under way will do', async () => {
+    const { store } = management;
+    let nowMs = 1_000_000;
+    let asks = 0;
+    const table = openTable({
+      now: () => nowMs,
+      stalenessMs: 1_000,
+      store: {
+        ...store,
+        syncNode: (report) => {
+          asks += 1;
+          return store.syncNode(report);
+        },
+      },
+    });
+    await table.refresh();
+    // It reports at once what is in force now.
+    await new Promise((resolve) => setImmediate(resolve));
+    await table.refresh();
+    asks = 0;
+    nowMs += 1_001;
+
+    await Promise.all([table.refresh(), table.ensureFresh(), table.ensureFresh()]);
+
+    expect(asks).toBe(1);
+  });
+
   it('are asked for again where a node busy with a burst hears two answers too late', async () => {
     const { store } = management;
     let nowMs = 1_000_000;

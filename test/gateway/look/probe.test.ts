@@ -48,13 +48,14 @@ function probe(
   model = Object.keys(given.models)[0] ?? '',
   turn = 0,
   through: Pick<Upstream, 'send' | 'fetchToken'> = http,
+  now: () => number = Date.now,
 ) {
   return createProbe({
     upstream: through,
     neural: new LlamaEngine({ load: () => Promise.reject(new Error('not here')) }),
     tools: { vectors: undefined, prompts: () => undefined },
     declared: new Map([['declared', { apiKey: new Secret(KEY) }]]),
-    now: Date.now,
+    now,
     attemptTimeoutMs: 2_000,
   })(given, model, turn);
 }
@@ -126,6 +127,12 @@ describe('a channel that works', () => {
       }),
     );
 
+    upstream.answer(scored(-4, 3));
+    const logits = await probe(
+      channel({ provider: 'vllm', models: { m: 'ms-marco' }, scores: 'normalized' }),
+    );
+
+    expect(logits.ranking?.scores).toEqual({ right: 3, other: -4 });
     expect(outside.ranking?.scale).toMatchObject({ observed: 'unbounded', fits: false });
     expect(outside.warnings.join()).toMatch(/outside the range/);
     expect(squeezed.ranking?.scores).toEqual({ right: 0.9, other: 0.1 });
@@ -208,6 +215,22 @@ describe('a channel that does not work', () => {
     expect(second.problem).toBeUndefined();
     expect(second.warnings).toEqual(['Keys that the server refuses: …1010.']);
     expect(upstream.seen).toHaveLength(12);
+  });
+
+  it('tries no further key once a test has taken its time', async () => {
+    const keys = ['key-of-account-1000', 'key-of-account-1001', 'key-of-account-1002'];
+    const several = channel({ credentials: { apiKey: new Secret(keys.join('\n')) } });
+    upstream.answer(error(401, { message: 'no' }));
+    let nowMs = 0;
+    const slow: typeof http.send = (...asked) => {
+      nowMs += 30_000;
+      return http.send(...asked);
+    };
+    const through = { send: slow, fetchToken: http.fetchToken };
+
+    const report = await probe(several, undefined, 0, through, () => nowMs);
+
+    expect(report.warnings).toEqual(['Keys that the server refuses: …1000, …1001.']);
   });
 
   it('without a key says so if the server asks for one', async () => {

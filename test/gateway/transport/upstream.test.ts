@@ -217,6 +217,16 @@ describe('Upstream', () => {
     expect(replies.map(({ text }) => text)).toEqual(['ok', 'ok']);
   });
 
+  it.each(['keep-alive', 'close'])(
+    'takes a chunked reply that ends too soon for a connection that broke: %s',
+    async (connection) => {
+      const head = `HTTP/1.1 200 OK\r\nconnection: ${connection}\r\ntransfer-encoding: chunked`;
+      const cut = await rawServer((socket) => void socket.end(`${head}\r\n\r\n5\r\nhello\r\n`));
+
+      await expect(upstreamWith().send(post(cut))).rejects.toMatchObject({ fault: 'reset' });
+    },
+  );
+
   it('asks for a token under the whole address', async () => {
     const target = await server('ok');
     const url = `${target.url}/token?a=b&c`;
