@@ -34,10 +34,12 @@ function setUp(
   readonly care: ChannelCare;
   readonly models: string[];
   readonly checked: unknown[];
+  readonly forgotten: number[];
   readonly pass: (ms: number) => Promise<void>;
 } {
   const models: string[] = [];
   const checked: unknown[] = [];
+  const forgotten: number[] = [];
   let duty = { note: '', dueAtMs: 0 };
   const deps: ChannelCareDeps = {
     store: {
@@ -50,8 +52,10 @@ function setUp(
       readDuty: () => Promise.resolve(undefined),
       dropDuty: () => Promise.resolve(),
     },
-    health: { checked: (...told) => checked.push(told), forget: () => undefined },
+    health: { checked: (...told) => checked.push(told), forget: (id) => forgotten.push(id) },
     probe: (_channel, model, _turn, mayBegin) => {
+      // Before each of its requests.
+      mayBegin?.();
       mayBegin?.();
       models.push(model);
       return answer();
@@ -70,7 +74,7 @@ function setUp(
     models: { first: 'a', second: 'b', third: 'c' },
   });
   care.update([route]);
-  return { care, models, checked, pass: (ms) => jest.advanceTimersByTimeAsync(ms) };
+  return { care, models, checked, forgotten, pass: (ms) => jest.advanceTimersByTimeAsync(ms) };
 }
 
 describe('the checks of a channel', () => {
@@ -153,15 +157,19 @@ describe('the checks of a channel', () => {
   });
 
   it('that send nothing leave what was found before', async () => {
-    let isFresh = true;
+    let next: boolean | undefined;
     const notes: string[] = [];
     const { pass, care } = setUp(() => Promise.resolve(FAILS), undefined, {
-      isFresh: () => isFresh,
+      isFresh: () => {
+        const isFresh = next ?? true;
+        next = undefined;
+        return isFresh;
+      },
       onNote: (note) => notes.push(note),
     });
 
     await pass(EVERY_MS);
-    isFresh = false;
+    next = false;
     await pass(RECHECK_MS);
     care.stop();
 
@@ -199,6 +207,21 @@ describe('the checks of a channel', () => {
 
     expect(jest.getTimerCount()).toBe(0);
   });
+});
+
+it('what a node knows of a channel is forgotten once that is no longer disabled, and not before', () => {
+  const { care, forgotten } = setUp(() => Promise.resolve(WORKS));
+  const outage = { reason: 'credentials_refused', message: '', sinceMs: Date.now() } as const;
+  const disabled = offer(2, { status: CHANNEL_AUTO_DISABLED, outage }).route;
+
+  care.update([disabled]);
+  care.update([disabled]);
+  expect(forgotten).toEqual([]);
+  care.update([offer(2).route]);
+  care.update([offer(2).route]);
+  care.stop();
+
+  expect(forgotten).toEqual([2]);
 });
 
 describe('the first try of a channel that was disabled', () => {

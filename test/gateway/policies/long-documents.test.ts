@@ -104,6 +104,16 @@ describe('a document longer than the model reads', () => {
     expect(seen[0]?.length).toBeGreaterThan(5);
   });
 
+  it('that has more passages than are asked about is cut behind them, and the caller is told', async () => {
+    const documents = textDocuments(['1', 'sea '.repeat(20_000)]);
+
+    const { warnings } = rankingOf(
+      await longDocuments(greatest([]))(reading({ chunks: true }), { ...asked, documents }),
+    );
+
+    expect(warnings).toEqual(cut);
+  });
+
   it('takes the place of no other document with its further passages', async () => {
     const documents = textDocuments(['1', `${late} ${late}`, '5']);
 
