@@ -379,6 +379,42 @@ describe('a call of several requests', () => {
     expect(await embedded().send()).toMatchObject({ kind: 'ranking' });
   });
 
+  it('ranks by embeddings in base64 as long as those', async () => {
+    const embedding = Buffer.from(Float32Array.from({ length: 300_000 }, Math.random).buffer);
+    server.answer(({ body }, res) => {
+      const { input } = JSON.parse(body) as { input: string[] };
+      const text = embedding.toString('base64');
+      sendJson(res, { data: input.map((_, index) => ({ index, embedding: text })) });
+    });
+
+    expect(await embedded().send()).toMatchObject({ kind: 'ranking' });
+  });
+
+  it('are sent to the other place of the provider where the first has none, once each', async () => {
+    server.answer((request, res) =>
+      request.path === '/embeddings' ? embed(request, res) : sendJson(res, {}, 404),
+    );
+    const { send } = embedded({ channel: { settings: { batchSize: 1, concurrency: 1 } } });
+
+    expect(await send()).toMatchObject({ kind: 'ranking' });
+
+    expect(server.seen.map(({ path }) => path)).toEqual([
+      ...['/v1/embeddings', '/embeddings', '/embeddings', '/embeddings'],
+    ]);
+  });
+
+  it('are sent nowhere else once the other place was found', async () => {
+    server.answer((request, res) =>
+      request.path === '/embeddings' && server.seen.length < 3
+        ? embed(request, res)
+        : sendJson(res, {}, 404),
+    );
+    const { send } = embedded({ channel: { settings: { batchSize: 1, concurrency: 1 } } });
+
+    expect(await send()).toMatchObject({ kind: 'failed' });
+    expect(server.seen).toHaveLength(3);
+  });
+
   it('ends those under way when one fails, and not the request', async () => {
     const cut = deferred();
     server.answer(({ body }, res) => {
@@ -424,4 +460,13 @@ it('is told of a large reply with documents in it', async () => {
   server.answer((_request, res) => sendJson(res, rows));
 
   expect(await setUp().send()).toMatchObject({ kind: 'ranking' });
+});
+
+it('is told why by a large refusal with documents in it', async () => {
+  const error = `these are too many ${'天'.repeat(1_500_000)}`;
+  server.answer((_request, res) => sendJson(res, { detail: [{ msg: error }] }, 422));
+
+  const outcome = await setUp().send();
+
+  expect(outcome).toMatchObject({ failure: { message: expect.stringMatching(/^these are too/) } });
 });
