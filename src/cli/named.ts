@@ -66,7 +66,7 @@ export async function sameName(
     client,
     'searchTokens',
     { keyword: name, user_id: ownerId },
-    SOME,
+    ALL,
   );
   return items.filter((one) => one.name === name);
 }

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Command } from 'commander';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { runCli } from '../../src/cli/program.js';
+import { sameName } from '../../src/cli/named.js';
+import type { Client } from '../../src/client/client.js';
 import type { CliIo } from '../../src/cli/session.js';
 import { hashRedemptionCode } from '../../src/management/redeem.js';
 import { T0 } from '../store/contract/harness.js';
@@ -531,4 +533,15 @@ describe('what a person reads', () => {
     expect(far).toEqual(expect.arrayContaining(lines));
     expect(near).toEqual(far);
   });
+});
+
+it('a key is found by its name among more than a thousand newer ones that contain it', async () => {
+  const names = [...Array.from({ length: 1_100 }, (_, at) => `app-${at}`), 'app'];
+  const call: unknown = (_id: string, { query }: { query: { p: number; page_size: number } }) => {
+    const to = query.p * query.page_size;
+    const items = names.slice(to - query.page_size, to).map((name) => ({ name }));
+    return Promise.resolve({ items, total: names.length });
+  };
+
+  expect(await sameName({ call } as Client, 'app')).toEqual([{ name: 'app' }]);
 });
