@@ -59,13 +59,12 @@ export function rowsJson(
     : JsonFragment.joined(['[', rowsWithDocuments(ranking, row, documents, shown), ']']);
 }
 
-/** The ranking with other scores, or with the same, which may be written as they came. */
+/** The ranking with other scores, of which those that are the same may be written as they came. */
 export function rescored(
   { rows, written }: Rows,
   rescore: (rows: readonly RankedRow[]) => readonly RankedRow[],
 ): Rows {
-  const scored = rescore(rows);
-  return { rows: scored, written: scored === rows ? written : undefined };
+  return { rows: rescore(rows), written };
 }
 
 /** The rows in the upstream's own bytes, if the ranking still matches them: writing numbers is most of a reply's cost. */
