@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCli } from '../src/cli/program.js';
+import { storeFile } from '../src/config/data-files.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Secret } from '../src/core/secret.js';
 import { openStore } from '../src/assembly/open-store.js';
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../src/store/store.js';
+import { createVault } from '../src/store/vault.js';
 import { newChannel } from './store/contract/harness.js';
 import { startGateway } from './support/gateway.js';
 import { startRedis, type RedisServer } from './support/redis-server.js';
@@ -227,6 +230,26 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
       name: 'EncryptionKeyError',
     });
   });
+});
+
+it('a rotation fails where some credentials cannot be read, and seals the others', async () => {
+  const dataDir = join(folder, 'partly');
+  const env = { DATA_DIR: dataDir, ENCRYPTION_KEYS: `b:${KEYS.second},a:${KEYS.first}` };
+  const sealWith = async (key: string, ...names: readonly string[]): Promise<void> => {
+    const vault = createVault(new Secret(key));
+    const store = openSqliteStore({ file: storeFile(dataDir), vault });
+    for (const name of names) await store.createChannel(newChannel({ name }));
+    await store.close();
+  };
+  await use(env, () => Promise.resolve());
+  await sealWith('a key that is lost', 'lost');
+  await sealWith(KEYS.first, 'one', 'two');
+
+  const rotated = await cli(env, 'encryption', 'rotate');
+
+  expect(rotated.code).toBe(1);
+  expect(rotated.out).toContain('credentials of 2 channels');
+  expect(rotated.error).toContain('credentials of 1 channel cannot be read');
 });
 
 it('a gateway without a key does not start if there are credentials; a command that needs none does', async () => {

@@ -312,6 +312,30 @@ it('events wait in memory for a store that is away', async () => {
   expect(faults).toEqual(['events not yet delivered']);
 });
 
+it('of more events than are held for a store that is away, the oldest are dropped', async () => {
+  let isAway = true;
+  const receiver = await open.upstream(answering(204));
+  const added: string[] = [];
+  const { sender, faults } = await senderTo([hook(receiver)], {
+    change: (store) => ({
+      ...store,
+      addDeliveries(deliveries) {
+        if (isAway) return Promise.reject(new StoreUnavailableError('away'));
+        added.push(...deliveries.map(({ summary }) => summary));
+        return Promise.resolve('known');
+      },
+    }),
+  });
+  const first = serial + 1;
+  for (let count = 0; count < 1_001; count += 1) sender.deliver(event());
+  await until('the store was asked', () => faults.length > 0);
+  isAway = false;
+  sender.deliver(event());
+
+  await until('the store has the last one', () => added.includes(`Event ${first + 1_001}`));
+  expect(added.slice(0, 1)).toEqual([`Event ${first + 2}`]);
+});
+
 it('a message whose sender died after the call is sent again with the same id', async () => {
   const receiver = await open.upstream(answering(200));
   let letGo: (() => void) | undefined;
