@@ -142,6 +142,39 @@ describe('settings', () => {
   });
 });
 
+describe('settings that go together', () => {
+  it('are the targets of alerts, named ones and that of the variable', () => {
+    const { alerts } = load(
+      'alerts: { targets: [{ name: on-call, slack: "https://hooks.example.com/a" }] }',
+      { ALERTS_WEBHOOK_URL: 'https://hooks.example.com/b' },
+    );
+
+    expect(alerts.targets.map(({ name, form }) => [name, form])).toEqual([
+      ['webhook', 'webhook'],
+      ['on-call', 'slack'],
+    ]);
+  });
+
+  it('are rules of a model over those for all models', () => {
+    const { models } = load('models: { default: { cache_ttl_ms: 7 }, m: { coalesce: true } }');
+
+    expect(models.named.m).toEqual({ ...models.fallback, coalesce: true });
+    expect(models.fallback).toMatchObject({ cacheTtlMs: 7, coalesce: false });
+  });
+
+  it.each([
+    ['no other way to log in', 'login: { passwords: false }', /neither oidc.issuer nor/],
+    [
+      'a header of a proxy',
+      'login: { passwords: false, header: Remote-User }\nserver: { trusted_proxies: [10.0.0.1] }',
+      undefined,
+    ],
+  ])('are passwords switched off, with %s', (_, text, mistake) => {
+    if (mistake === undefined) expect(load(text).login.passwords).toBe(false);
+    else expect(() => load(text)).toThrow(mistake);
+  });
+});
+
 describe('variables in values', () => {
   it('are replaced, also in the middle of a text and with a default', () => {
     const config = load('store: { data_dir: "${HOME_DIR}/${SUB:-data}" }', { HOME_DIR: '/srv' });

@@ -291,6 +291,18 @@ it('an event with an id that was delivered, or a condition that holds already, i
   expect(receiver.seen).toHaveLength(3);
 });
 
+it('a condition ends though nobody is told of its end', async () => {
+  const receiver = await open.upstream(answering(204));
+  const { sender, store, one } = await senderTo([hook(receiver, { kinds: ['channel'] })]);
+  sender.deliver(event(), { key: 'circuit:1', value: 'open' });
+  await one('sent', 0);
+
+  sender.deliver(event('node.returned'), { key: 'circuit:1', value: '' });
+
+  await until('it has ended', async () => (await store.alertConditions()).size === 0);
+  expect(receiver.seen).toHaveLength(1);
+});
+
 it('events wait in memory for a store that is away', async () => {
   let isAway = true;
   const receiver = await open.upstream(answering(200));
