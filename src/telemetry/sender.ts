@@ -193,7 +193,6 @@ export class Sender {
         ? { kind: 'refused', why: 'there is no such target any more' }
         : await target.send(body, messageId);
     if (sent.kind === 'sent') {
-      this.#pausedUntil.delete(delivery.target);
       const outcome = { state: 'sent', tries, error: '', dueAtMs: 0 } as const;
       await store.endDelivery(id, outcome, now(), KEPT);
       return;
