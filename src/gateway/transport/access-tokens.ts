@@ -97,7 +97,7 @@ export class AccessTokens {
       if (nowMs >= held.renewAtMs && !paused) void this.#fetch(entry, source);
       return { kind: 'token', token: held.token };
     }
-    if (paused && entry.fetching === undefined) {
+    if (paused) {
       const retryAfterMs = failed.retryAtMs - nowMs;
       return { kind: 'failed', failure: { ...failed.failure, retryAfterMs } };
     }
