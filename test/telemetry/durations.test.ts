@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { AggregatorRegistry, Histogram, Registry } from 'prom-client';
+import { ByLabels } from '../../src/telemetry/by-labels.js';
 import { Durations } from '../../src/telemetry/durations.js';
 import { fc } from '../support/property.js';
 
@@ -35,6 +36,19 @@ it('reads like a histogram of prom-client, alone and added up over several proce
       expect(await addedUp(registry)).toBe(await addedUp(theirs));
     }),
   );
+});
+
+it('what is forgotten begins anew, also if it was the latest', () => {
+  const values = new ByLabels((...labels) => ({ labels }));
+  const before = values.of('a', 'ok');
+
+  values.keepOnly(
+    () => false,
+    () => undefined,
+  );
+
+  expect(values.of('a', 'ok')).not.toBe(before);
+  expect([...values.values()]).toHaveLength(1);
 });
 
 /** As two workers of one gateway send it to the process that adds up. */

@@ -237,6 +237,7 @@ describe('what cannot be exported', () => {
   it('is reported again once the receiver had come back meanwhile', async () => {
     const codes = [1, 1, 0, 1];
     const faults: string[] = [];
+    const lost: number[] = [];
     const queue = new ExportQueue<number>({
       signal: 'logs',
       exporter: {
@@ -244,15 +245,16 @@ describe('what cannot be exported', () => {
         shutdown: () => Promise.resolve(),
       },
       observe: (event) => void faults.push(event.kind),
-      onDropped: () => undefined,
+      onDropped: (count) => lost.push(count),
     });
 
     while (codes.length > 0) {
-      queue.add(1);
+      for (const record of [1, 2]) queue.add(record);
       await queue.close();
     }
 
     expect(faults).toEqual(['fault', 'fault']);
+    expect(lost).toEqual([2, 2, 2]);
   });
 
   it('waits up to a bound, and is dropped beyond it', async () => {
