@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { filterOf } from '../../src/cli/log-filters.js';
 import { createApiClient } from '../../src/client/api-client.js';
-import type { Client } from '../../src/client/client.js';
+import { listPart, type Client } from '../../src/client/client.js';
 import { clientOverHttp } from '../../src/client/over-http.js';
 import { Secret } from '../../src/core/secret.js';
 import { createAccount, type Account } from '../support/accounts.js';
@@ -44,3 +44,30 @@ describe('an account at a gateway', () => {
     },
   );
 });
+
+it.each([
+  [0, 2, 1],
+  [150, 3, 1],
+  [198, 4, 2],
+  [249, 9, 1],
+])(
+  'a part of a list is what begins at %i, of %i at most, from as few pages as hold it',
+  async (offset, limit, pages) => {
+    const asked: number[] = [];
+    const call = (_id: string, { query }: { query: { p: number; page_size: number } }) => {
+      asked.push(query.p);
+      const from = (query.p - 1) * query.page_size;
+      const left = Math.min(query.page_size, 250 - from);
+      return Promise.resolve({
+        items: Array.from({ length: left }, (_, at) => from + at),
+        total: 250,
+      });
+    };
+
+    const part = await listPart({ call } as unknown as Client, 'listUsers', {}, { offset, limit });
+
+    const length = Math.min(limit, 250 - offset);
+    expect(part).toEqual({ items: Array.from({ length }, (_, at) => offset + at), total: 250 });
+    expect(asked).toHaveLength(pages);
+  },
+);
