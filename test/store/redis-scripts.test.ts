@@ -31,8 +31,8 @@ import {
   VAULT,
 } from './contract/harness.js';
 
-/** A Friday in 2027, 8:00 in UTC. */
-const TOMORROW = Date.UTC(2027, 0, 16);
+/** A Friday in 2055, 8:00 in UTC. */
+const TOMORROW = Date.UTC(2055, 0, 16);
 const DAILY = { budget: 100, budgetPeriod: 'day', budgetTimeZone: 'UTC' } as const;
 
 let server: RedisServer | undefined;
@@ -125,7 +125,7 @@ describe('the window of a budget', () => {
 
     const token = await store.getToken(key.token.id, T0);
     const user = await store.getUser(key.token.userId, T0);
-    const monthly = { period: 'month', renewsAtMs: Date.UTC(2027, 1, 1) };
+    const monthly = { period: 'month', renewsAtMs: Date.UTC(2055, 1, 1) };
     expect(token && standingOf(token.policy, token.budgetUse, T0)).toMatchObject(monthly);
     expect(user && standingOf(user, user.budgetUse, T0)).toMatchObject(monthly);
   });

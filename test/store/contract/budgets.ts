@@ -12,8 +12,8 @@ import {
   type OpenHarness,
 } from './harness.js';
 
-/** A Friday in 2027, 8:00 in UTC. */
-const TOMORROW = Date.UTC(2027, 0, 16);
+/** A Friday in 2055, 8:00 in UTC. */
+const TOMORROW = Date.UTC(2055, 0, 16);
 const DAY_MS = 86_400_000;
 
 const DAILY = { budget: 100, budgetPeriod: 'day', budgetTimeZone: 'UTC' } as const;
@@ -67,7 +67,7 @@ export function describeBudgets(open: OpenHarness): void {
 
       expect(refused).toMatchObject({
         reason: 'user_budget',
-        standing: { budget: 100, period: 'week', spent: 60, renewsAtMs: Date.UTC(2027, 0, 18) },
+        standing: { budget: 100, period: 'week', spent: 60, renewsAtMs: Date.UTC(2055, 0, 18) },
       });
       expect(await given.store.admit(admitRequest(second, { amount: 40 }))).toMatchObject({
         kind: 'admitted',
@@ -125,7 +125,7 @@ export function describeBudgets(open: OpenHarness): void {
       'of %s renews at midnight of its zone, to the millisecond',
       async (_, ofKey, ofAccount) => {
         const key = await keyWith(given.store, ofKey, ofAccount);
-        const midnight = Date.UTC(2027, 0, 15, 15);
+        const midnight = Date.UTC(2055, 0, 15, 15);
         await settled(given.store, key, 100, T0);
 
         const ask = (nowMs: number) => given.store.admit(admitRequest(key, { amount: 1, nowMs }));
@@ -200,7 +200,7 @@ export function describeBudgets(open: OpenHarness): void {
       const changed = (await given.store.findToken(key.keyHash)) ?? key;
       expect(await given.store.admit(admitRequest(changed, { amount: 51 }))).toMatchObject({
         reason: 'token_budget',
-        standing: { period: 'month', renewsAtMs: Date.UTC(2027, 1, 1) },
+        standing: { period: 'month', renewsAtMs: Date.UTC(2055, 1, 1) },
       });
     });
 
