@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { GatewayError } from '../../src/core/errors.js';
 import { textDocuments } from '../../src/core/text-documents.js';
 import type { TokenPolicy } from '../../src/core/token.js';
 import type { ChannelTable } from '../../src/gateway/channels/table.js';
@@ -177,7 +178,7 @@ describe('a request', () => {
 
     const outcome = await ranked.then(
       () => 'ranked',
-      ({ code }: { code: string }) => code,
+      (error: unknown) => (error as GatewayError).code,
     );
 
     expect([outcome, trace.admitted]).toEqual([expected, expected === 'ranked']);

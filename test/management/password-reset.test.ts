@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
+import type { GatewayError } from '../../src/core/errors.js';
 import type { Mail } from '../../src/management/mail.js';
 import { mailResetTo, resetPassword } from '../../src/management/password-reset.js';
 import { freshManagement, NOW, OPERATOR } from '../support/management.js';
@@ -46,5 +47,5 @@ it.each([
     undefined,
   );
 
-  expect(await set.catch((error: { readonly code: string }) => error.code)).toMatch(outcome);
+  expect(await set.catch((error: unknown) => (error as GatewayError).code)).toMatch(outcome);
 });

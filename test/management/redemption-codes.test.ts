@@ -179,7 +179,7 @@ describe('redemption codes', () => {
     const asked: number[][] = [];
     const watched: typeof store = {
       ...store,
-      recoverRedemptions: async (...times) => asked.push(times),
+      recoverRedemptions: (...times) => Promise.resolve(asked.push(times)),
     };
 
     await recoverRedemptions({ ...deps, store: watched });

@@ -222,11 +222,13 @@ describe('a channel that does not work', () => {
     const several = channel({ credentials: { apiKey: new Secret(keys.join('\n')) } });
     upstream.answer(error(401, { message: 'no' }));
     let nowMs = 0;
-    const slow: typeof http.send = (...asked) => {
-      nowMs += 30_000;
-      return http.send(...asked);
+    const through: Pick<typeof http, 'send' | 'fetchToken'> = {
+      send: (...asked) => {
+        nowMs += 30_000;
+        return http.send(...asked);
+      },
+      fetchToken: (...asked) => http.fetchToken(...asked),
     };
-    const through = { send: slow, fetchToken: http.fetchToken };
 
     const report = await probe(several, undefined, 0, through, () => nowMs);
 
