@@ -160,7 +160,7 @@ describe('the command line', () => {
     ]);
     const nodes = await run(['nodes', 'list'], { now: Date.now });
     expect(nodes.out).toMatch(
-      /node a node +current +1\.2\.3 +2027-\S+ +3 +1 +4 +eu: 2 +eu: no key\n/,
+      /node a node +current +1\.2\.3 +2055-\S+ +3 +1 +4 +eu: 2 +eu: no key\n/,
     );
   });
 
