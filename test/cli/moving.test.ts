@@ -45,7 +45,7 @@ beforeEach(async () => {
       status: 2,
     }),
   );
-  const off = { tag: 'hosted', disabled: true, reason: 'a test', changedTime: 1 };
+  const off = { tag: 'hosted', disabled: true, reason: 'a ${TEST}', changedTime: 1 };
   await store.setTagSwitch({ ...off, changedBy: undefined });
   await store.close();
 });
@@ -285,7 +285,7 @@ describe('channels export', () => {
     expect(code).toBe(0);
     expect(out).not.toMatch(/key-alpha|key-beta|gamma|priority|credentials: {}/);
     expect(out).toMatch(/name: tei\n[^]*models:\n {6}- rerank-v1\n/);
-    expect(tags).toEqual([{ tag: 'hosted', disabled: true, reason: 'a test' }]);
+    expect(tags).toEqual([{ tag: 'hosted', disabled: true, reason: 'a ${TEST}' }]);
     expect(channels?.map(({ declared }) => declared)).toMatchObject([
       { name: 'eu 1', provider: 'cohere', weight: 7, models: { a: 'a', b: 'c' }, tag: 'hosted' },
       { name: 'tei', baseUrl: 'http://127.0.0.1:9', status: 2 },

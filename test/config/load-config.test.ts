@@ -982,6 +982,16 @@ describe('mistakes that people make', () => {
     load(text);
   });
 
+  it('are not found in settings that have what they need', () => {
+    const alerts = 'alerts:\n  webhook_url: https://example.com\n  webhook_secret: opensesame\n';
+    const accounts = 'accounts:\n  session_idle_ms: 5000\n  session_max_ms: 5000\n';
+    const tagged = `${sound}    tag: t\n    budget: 10\n    budget_scope: tag\n`;
+
+    const configPath = file('gateway.yaml', tagged + alerts + accounts);
+
+    expect(loadToStart({ env: {}, configPath, folder }).warnings).toEqual([]);
+  });
+
   it('are found by a check: two settings for encryption keys, and unused names in .env', () => {
     const secret = 's'.repeat(32);
     const env = { ENCRYPTION_KEY: secret, ENCRYPTION_KEYS: `a:${secret}` };

@@ -67,3 +67,20 @@ it.each<Row>([
 
   expect(found).toEqual(mistakes);
 });
+
+it.each([
+  ['azure-foundry', 'api-key', { 'api-key': 'k' }],
+  ['azure-foundry', '', { authorization: 'Bearer k' }],
+  ['azure-data-ai', 'Authorization', { authorization: 'Bearer k' }],
+])('%s sends its key in the header that the channel names: %j', (id, name, headers) => {
+  const provider = findProvider(id);
+  if (provider === undefined || provider.transport === 'process') throw new Error(`no ${id}`);
+  const credentials = { apiKey: new Secret('k') };
+  const endpoint = {
+    baseUrl: 'https://example.com',
+    credentials,
+    settings: { apiKeyHeader: name },
+  };
+
+  expect(provider.headers(endpoint)).toEqual(headers);
+});

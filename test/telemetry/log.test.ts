@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import type { RequestEvent } from '../../src/gateway/events.js';
 import { createLogger, logEvents } from '../../src/telemetry/log.js';
@@ -123,4 +125,21 @@ describe('a line of anything', () => {
       });
     },
   );
+});
+
+it('does not hold the end of a process whose output nobody reads', async () => {
+  const text = `
+    import { createLogger, logWritten } from './src/telemetry/log.ts';
+    const logger = createLogger('info');
+    logger.info('one');
+    logger.info('waits for it');
+    await logWritten(logger);
+    process.exit(3);`;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', text];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  child.stdout.destroy();
+  const limit = setTimeout(() => child.kill('SIGKILL'), 60_000);
+
+  expect(await once(child, 'exit')).toEqual([3, null]);
+  clearTimeout(limit);
 });
