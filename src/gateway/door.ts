@@ -76,14 +76,25 @@ export class Door {
     // The status, above, covers a balance that was used up: by now it may have been refilled.
     if (
       heldMs >= Math.min(retryAfterMs ?? LONGEST_MS, LONGEST_MS) ||
+      // The clock was set back.
+      heldMs < 0 ||
       !holds(held, caller.credential, nowMs)
     ) {
       this.#held.delete(caller.keyHash);
       return;
     }
     const leftMs = retryAfterMs === undefined ? undefined : retryAfterMs - heldMs;
-    throw new GatewayError(code, message, present({ retryAfterMs: leftMs, headers }));
+    const left = { retryAfterMs: leftMs, headers: headers && sooner(headers, heldMs) };
+    throw new GatewayError(code, message, present(left));
   }
+}
+
+/** The headers of a refusal that was made a while ago. */
+function sooner(headers: Readonly<Record<string, string>>, byMs: number): Record<string, string> {
+  const { 'RateLimit-Reset': reset } = headers;
+  if (reset === undefined) return headers;
+  const left = Math.max(0, Math.ceil(Number(reset) - byMs / 1000));
+  return { ...headers, 'RateLimit-Reset': String(left) };
 }
 
 /** Whether a refusal still stands by what the store knows now. */

@@ -27,6 +27,8 @@ const MOST_REPLY_BYTES = 524_288;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** How old a logout token may be; ids of used ones are kept for longer. */
 const LOGOUT_AGE_S = 300;
+/** How far the provider's clock may be ahead; openid-client allows ID tokens as much. */
+const CLOCK_TOLERANCE_S = 30;
 /** Signatures of the provider; never `none`, nor one made with the secret that we share. */
 const ALGORITHMS = [
   'RS256',
@@ -125,7 +127,8 @@ export function createOpenId(options: OpenIdOptions): OpenId {
       try {
         const { payload } = await jose.jwtVerify(token, asked(keys, jose.errors), {
           ...{ issuer, audience: clientId, algorithms: ALGORITHMS },
-          ...{ maxTokenAge: LOGOUT_AGE_S, requiredClaims: ['jti', 'events'] },
+          ...{ maxTokenAge: LOGOUT_AGE_S, clockTolerance: CLOCK_TOLERANCE_S },
+          requiredClaims: ['jti', 'events'],
           currentDate: new Date(now()),
         });
         const { sub: subject, sid, jti: id = '', events, nonce } = payload;
@@ -249,9 +252,14 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** The provider's own refusal, no answer, or an answer that is not what it must be. */
-function refusal(error: unknown, Refused: new (...args: never[]) => Error): GatewayError {
+function refusal(
+  error: unknown,
+  Refused: new (...args: never[]) => Error & { readonly error: string },
+): GatewayError {
   if (error instanceof Error && error.cause instanceof GatewayError) return error.cause;
   if (error instanceof Refused) {
+    // All others, such as `invalid_scope`, are about the settings, or about the provider itself.
+    if (error.error !== 'access_denied') return unreachable(error);
     return new GatewayError('permission_denied', 'The provider refused the login.', {
       cause: error,
     });

@@ -69,7 +69,7 @@ export class Spenders {
 
   /** Resolves once the gauges are current, or the store has failed: then they have no values. */
   #update(): Promise<void> {
-    if (this.#deps.now() - this.#readAtMs < FRESH_MS) return Promise.resolve();
+    if (Math.abs(this.#deps.now() - this.#readAtMs) < FRESH_MS) return Promise.resolve();
     this.#reading ??= this.#readAll().finally(() => {
       this.#reading = undefined;
     });

@@ -140,15 +140,25 @@ describe('the door', () => {
 
   it.each([5_000, 90_000_000])('says how much is left of a wait of %d ms', async (waitMs) => {
     const { door, caller, state } = setUp(limited({ rateLimit: 10 }));
-    const headers = { 'RateLimit-Limit': '10' };
+    const headers = { 'RateLimit-Limit': '10', 'RateLimit-Reset': '31' };
     door.remember(
       caller,
       new GatewayError('rate_limited', 'slow down', { retryAfterMs: waitMs, headers }),
     );
     state.nowMs += 2_000;
 
-    const left = { retryAfterMs: waitMs - 2_000, headers };
-    await expect(door.judge(caller, 1)).rejects.toMatchObject(left);
+    await expect(door.judge(caller, 1)).rejects.toMatchObject({
+      retryAfterMs: waitMs - 2_000,
+      headers: { 'RateLimit-Limit': '10', 'RateLimit-Reset': '29' },
+    });
+  });
+
+  it('forgets a refusal of a time to come, as after a clock that was set back', async () => {
+    const { door, caller, judge, state } = setUp(limited({ rateLimit: 10 }));
+    door.remember(caller, new GatewayError('rate_limited', 'slow down', { retryAfterMs: 5_000 }));
+    state.nowMs -= 3_600_000;
+
+    expect(await judge()).toBe('in');
   });
 
   it('forgets a refusal when the key was changed', async () => {

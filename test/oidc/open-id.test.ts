@@ -394,6 +394,22 @@ describe('what comes from a provider that lies', () => {
     expect(refusedIn(page.address)).toBe('upstream_error');
   });
 
+  it('is in the log if it is about the settings, not if the person may not log in', async () => {
+    const outcomes = [];
+    for (const error of ['access_denied', 'invalid_scope', 'unauthorized_client']) {
+      const browser = newBrowser(cheated.url);
+      const { address } = await browser.visit(LOGIN, (at) => at.startsWith(`${liar.issuer}/auth`));
+      const state = new URL(address).searchParams.get('state') ?? '';
+      const back = `${CALLBACK}?error=${error}&state=${state}`;
+      outcomes.push(refusedIn((await browser.visit(back, atConsole)).address));
+    }
+
+    expect(outcomes).toEqual(['permission_denied', 'upstream_error', 'upstream_error']);
+    await until('the fault is logged', () => cheated.log.join('').includes('unauthorized_client'));
+    expect(cheated.log.join('')).toContain('invalid_scope');
+    expect(cheated.log.join('')).not.toContain('access_denied');
+  });
+
   it('counts if it is right in every part, for a client without a secret too', async () => {
     const browser = newBrowser(cheated.url);
     const admin: Liar['make'] = (claims) => sign({ ...claims, realm: { roles: ['admins', 7] } });
@@ -605,6 +621,15 @@ describe('a logout', () => {
 
     expect(await post(await make())).toBe(400);
     expect(await statusOf(browser)).toBe(200);
+  });
+
+  it('token of a provider whose clock is ahead counts', async () => {
+    const browser = newBrowser();
+    await logIn(browser);
+    const iat = Math.floor(Date.now() / 1_000) + 20;
+
+    expect(await post(await sign(claimsOf({ iat })))).toBe(200);
+    expect(await statusOf(browser)).toBe(401);
   });
 
   it('token counts once', async () => {

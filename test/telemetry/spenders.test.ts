@@ -73,12 +73,16 @@ describe('gauges of balances and budgets', () => {
     const tooSoon = await shown('rerank_quota_remaining_units');
     nowMs += 30_000;
     const later = await shown('rerank_quota_remaining_units');
+    await given.store.updateUser(userId, { quota: { set: 3 } }, nowMs);
+    nowMs -= 3_600_000;
+    const setBack = await shown('rerank_quota_remaining_units');
 
     const keys = first.filter(([kind]) => kind === 'key').map(([, name]) => name);
     expect(keys).toHaveLength(50);
     expect(keys).not.toContain('key 4');
     expect(tooSoon).toContainEqual(['account', 'ann', 1_000_000]);
     expect(later).toContainEqual(['account', 'ann', 4]);
+    expect(setBack).toContainEqual(['account', 'ann', 3]);
   });
 
   it('forget who has not spent anything for some time', async () => {

@@ -79,7 +79,8 @@ export const enPages = {
       permission_denied: 'You may not log in here. Ask an admin for an account or a role.',
       user_disabled: 'Your account is disabled.',
       unauthorized: 'The login took too long or was begun elsewhere. Try again.',
-      upstream_error: 'The login page of your organization does not answer. Try again later.',
+      upstream_error:
+        'The login page of your organization does not answer as it should. Try again later, or ask an admin.',
       not_found: 'The account of your group does not exist. Ask an admin.',
     },
     failed: 'The login failed. Try again.',

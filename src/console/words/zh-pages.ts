@@ -74,7 +74,7 @@ export const zhPages: PageWords = {
       permission_denied: '您无权在此登录。请向管理员申请账户或角色。',
       user_disabled: '您的账户已被停用。',
       unauthorized: '登录超时，或是从别处发起的。请重试。',
-      upstream_error: '您所在组织的登录页面没有响应。请稍后重试。',
+      upstream_error: '您所在组织的登录页面未正常响应。请稍后重试，或联系管理员。',
       not_found: '您所在群组的账户不存在。请联系管理员。',
     },
     failed: '登录失败，请重试。',
