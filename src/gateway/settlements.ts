@@ -42,10 +42,12 @@ export class Settlements {
   #whenDone: (() => void)[] = [];
   /** Cuts the waits between two tries short. */
   readonly #waits = new Set<() => void>();
+  readonly #maxOverdue: number;
   #untilMs = Infinity;
 
-  constructor(deps: SettlementsDeps) {
+  constructor(deps: SettlementsDeps, maxOverdue = MAX_OVERDUE) {
     this.#deps = deps;
+    this.#maxOverdue = maxOverdue;
   }
 
   /** Resolves to what was charged; to `undefined` if that cannot be known. Never rejects. */
@@ -145,7 +147,7 @@ export class Settlements {
         const away = error instanceof StoreUnavailableError ? error : undefined;
         mayBeDone ||= away?.didNothing === false;
         const nowMs = this.#deps.now();
-        const isTooMuch = nowMs >= expiresAtMs && this.#pending > MAX_OVERDUE;
+        const isTooMuch = nowMs >= expiresAtMs && this.#pending > this.#maxOverdue;
         if (away === undefined || isTooMuch || nowMs + waitMs >= this.#untilMs) {
           this.#giveUp(settlement, error);
           return undefined;

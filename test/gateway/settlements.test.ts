@@ -136,6 +136,29 @@ describe('a settlement', () => {
     expect(await settle(away, { charged: 7, atMs: away.atMs })).toEqual([]);
   });
 
+  it.each([
+    [2, []],
+    [1, ['ended']],
+  ])('is given up once its reservation has ended if more than %i wait', async (most, givenUp) => {
+    jest.useFakeTimers({ now: T0 });
+    const given: unknown[] = [];
+    const away = new StoreUnavailableError('away', { didNothing: true });
+    const settlements = new Settlements(
+      {
+        store: { settle: () => Promise.reject(away) },
+        observe: (event) => given.push('requestId' in event && event.requestId),
+        now: Date.now,
+      },
+      most,
+    );
+
+    void settlements.add({ ...settlement, reservationId: 'ended' }, T0 + 1_000);
+    void settlements.add(settlement, EXPIRES_MS);
+    await jest.advanceTimersByTimeAsync(5_000);
+
+    expect(given).toEqual(givenUp);
+  });
+
   it('is given up when the process ends before the store is back', async () => {
     const events: GatewayEvent[] = [];
     const away = new StoreUnavailableError('The store is not available.', { didNothing: true });
