@@ -1,11 +1,24 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { createAlerts } from '../../src/assembly/alerts.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import type { Config } from '../../src/config/values.js';
+import { EVENT_KINDS } from '../../src/core/delivery.js';
+import { Secret } from '../../src/core/secret.js';
+import { Background } from '../../src/gateway/background.js';
+import type { Mail } from '../../src/management/mail.js';
+import type { Store } from '../../src/store/store.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { freshManagement } from '../support/management.js';
 import { until } from '../support/until.js';
 import { rankLikeCohere, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
+  jest.useRealTimers();
   for (const part of open.splice(0).reverse()) await part.close();
 });
 
@@ -147,5 +160,116 @@ describe('a webhook', () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
 
     expect(receiver.seen).toHaveLength(0);
+  });
+});
+
+describe('alerts', () => {
+  const management = freshManagement();
+  const usual = loadConfig({ env: {}, folder: 'none' });
+
+  /** What alerts people, by mail or a webhook, and how to let time pass. */
+  function alertsOn(store: Store, settings: Partial<Config>) {
+    const mails: Mail[] = [];
+    const background = new Background(() => undefined);
+    const alerts = createAlerts(
+      { ...usual, ...settings },
+      {
+        ...{ store, background, node: 'one', now: Date.now, random: () => 1 },
+        observe: () => undefined,
+        sendMail: (mail) => Promise.resolve(void mails.push(mail)),
+      },
+    );
+    open.push(alerts);
+    return {
+      ...{ alerts, mails },
+      async pass(ms: number) {
+        jest.advanceTimersByTime(ms);
+        await background.drained();
+      },
+    };
+  }
+
+  const mailTo = (...to: string[]): Config['alerts'] => ({
+    ...usual.alerts,
+    targets: [
+      { name: 'mail', form: 'mail', url: undefined, secret: undefined, to, kinds: EVENT_KINDS },
+    ],
+  });
+
+  it('of gateways on one store are the same message, and those on others are not', async () => {
+    // All within the ten minutes of one message.
+    jest.useFakeTimers({ now: 1_800_000_000_000 });
+    const down = { ...management.store, ping: () => Promise.reject(new Error('away')) };
+    const idOf = async (store: Partial<Config['store']>): Promise<string | undefined> => {
+      const { alerts, mails } = alertsOn(down, {
+        ...{ alerts: mailTo('a@example.com'), store: { ...usual.store, ...store } },
+      });
+      alerts.start();
+      await jest.advanceTimersByTimeAsync(15_000);
+      return mails[0]?.id;
+    };
+    const redisUrl = (user: string, port = 6379): Secret =>
+      new Secret(`redis://${user}redis.example:${port}`);
+
+    const ids = [
+      await idOf({ redisUrl: redisUrl('') }),
+      await idOf({ redisUrl: redisUrl('me:secret@') }),
+      await idOf({ redisUrl: redisUrl('you:other@'), dataDir: 'elsewhere' }),
+      await idOf({ redisUrl: redisUrl('', 6380) }),
+      await idOf({ redisUrl: redisUrl(''), redisPrefix: 'other' }),
+      await idOf({}),
+      await idOf({ dataDir: 'elsewhere' }),
+    ];
+
+    expect(ids.map((id) => ids.indexOf(id))).toEqual([0, 0, 0, 3, 4, 5, 6]);
+    expect(ids[0]).toMatch(/^msg_store_down_[0-9a-f]{12}_\d+$/);
+  });
+
+  it('follow the targets and rules of a reload', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
+    const old = (name: string): void => {
+      writeFileSync(join(folder, name), '');
+      utimesSync(join(folder, name), new Date(0), new Date(Date.now() - 3 * 86_400_000));
+    };
+    const begun: (string | undefined)[] = [];
+    const store: Store = {
+      ...management.store,
+      addDeliveries(deliveries, nowMs, most, condition) {
+        begun.push(condition?.key);
+        return management.store.addDeliveries(deliveries, nowMs, most, condition);
+      },
+    };
+    const { alerts, pass } = alertsOn(store, {});
+    alerts.start();
+    old('a backup of the day before yesterday');
+    const rules = { ...mailTo('a@example.com'), backupDir: folder };
+
+    await pass(15_000);
+    alerts.reload({ ...usual, alerts: { ...rules, backupMaxDays: 5 } });
+    await pass(60_000);
+    const before = [...begun];
+    alerts.reload({ ...usual, alerts: { ...rules, backupMaxDays: 1 } });
+    await pass(60_000);
+
+    expect([before, begun]).toEqual([[], ['backup::']]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('close the connections to the targets before a reload', async () => {
+    const receiver = await serverWith(take);
+    const [url, to] = [new Secret(receiver.url), []];
+    const targets = [
+      { name: 'hook', form: 'webhook', url, secret: undefined, to, kinds: EVENT_KINDS },
+    ] as const;
+    const { alerts } = alertsOn(management.store, { alerts: { ...usual.alerts, targets } });
+
+    const results = await alerts.alerting.test(['hook'], 'me');
+    const before = receiver.connections();
+    alerts.reload(usual);
+
+    expect([...results, before]).toEqual([['hook', ''], 1]);
+    // By itself an unused connection ends after some seconds.
+    await until('nobody is connected', () => receiver.connections() === 0, 1_500);
   });
 });

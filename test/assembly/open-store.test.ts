@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
+import fs, {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
@@ -22,6 +24,7 @@ import { report } from '../support/nodes.js';
 import { startRedis } from '../support/redis-server.js';
 import { startSlowLink, type SlowLink } from '../support/slow-link.js';
 
+const existsBefore = fs.existsSync;
 const folders: string[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
@@ -54,6 +57,26 @@ describe('the embedded store', () => {
     expect(locked.size).toBe(0);
     expect(statSync(join(folder, 'encryption.key')).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, 'gateway.db')).includes('up-secret')).toBe(false);
+  });
+
+  it('takes the key of a process that made it at the same moment', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rerank-test-'));
+    folders.push(folder);
+    const settings = loadConfig({ env: { DATA_DIR: folder }, folder }).store;
+    await (await openStore(settings)).close();
+    const key = readFileSync(join(folder, 'encryption.key'), 'utf8');
+    fs.existsSync = () => false;
+    syncBuiltinESMExports();
+
+    const opening = openStore(settings).finally(() => {
+      fs.existsSync = existsBefore;
+      syncBuiltinESMExports();
+    });
+
+    await (await opening).close();
+    const files = readdirSync(folder).filter((name) => name.startsWith('encryption.key'));
+    expect(files).toEqual(['encryption.key']);
+    expect(readFileSync(join(folder, 'encryption.key'), 'utf8')).toBe(key);
   });
 
   it('refuses an encryption key that is empty', async () => {

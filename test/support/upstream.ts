@@ -14,6 +14,8 @@ export interface TestUpstream {
   readonly url: string;
   /** What came in, in order; a request counts from its last byte on. */
   readonly seen: SeenRequest[];
+  /** How many connections are open. */
+  connections(): number;
   /** Replaces the answer for what comes next. */
   answer(next: Answer): void;
   /** Resolves when `count` requests were seen. */
@@ -101,6 +103,7 @@ export async function startUpstream(first: Answer = rankLikeCohere): Promise<Tes
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
+    connections: () => sockets.size,
     answer(next) {
       answer = next;
     },
