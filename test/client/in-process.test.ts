@@ -7,6 +7,7 @@ import { clientInProcess } from '../../src/client/in-process.js';
 import { routes } from '../../src/client/routes.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 import { createUser, T0 } from '../store/contract/harness.js';
 
 const ACCOUNTS = 30;
@@ -64,4 +65,33 @@ it('sees what it has just changed about root', async () => {
   await client.call('updateUser', { body: { id, display_name: 'The boss' } });
 
   expect((await client.call('getSelf')).display_name).toBe('The boss');
+});
+
+it('does not open a store that has a part of an export, and leaves no connection to it', async () => {
+  const env = {
+    REDIS_URL: server.url,
+    REDIS_PREFIX: 'half',
+    ENCRYPTION_KEY: 'the key of this house',
+  };
+  const store = await openStore(loadConfig({ env }).store);
+  await store.importState(JSON.stringify({ id: 'a', lines: 3, done: false }));
+  await store.close();
+  const observer = new Redis(server.url);
+  const connections = async (): Promise<number> =>
+    String(await observer.client('LIST'))
+      .trim()
+      .split('\n').length;
+  await until('the store above is closed', async () => (await connections()) <= 2);
+  const before = await connections();
+
+  const opening = clientInProcess(
+    { env },
+    'alice',
+    () => T0,
+    () => undefined,
+  );
+
+  await expect(opening).rejects.toThrow('This store has a part of an export');
+  await until('nobody is connected', async () => (await connections()) === before, 5_000);
+  observer.disconnect();
 });

@@ -4,6 +4,8 @@ import { afterEach, expect, it, jest } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import { createSendMail } from '../../src/mail/send-mail.js';
 import { deferred } from '../support/deferred.js';
+import { startMailServer } from '../support/mail-server.js';
+import { until } from '../support/until.js';
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -65,4 +67,18 @@ it('an address that requires TLS sends no password to a server without it', asyn
 
   expect(heard.map((line) => line.split(/[ \r]/)[0])).toEqual(['EHLO', 'STARTTLS']);
   server.close();
+});
+
+it.each(['', '?pool=true'])('leaves no connection behind: %j', async (options) => {
+  const server = await startMailServer();
+  const smtpUrl = new Secret(server.url + options);
+  const send = createSendMail({ smtpUrl, from: 'gateway@example.com', outboxDir: '' });
+
+  await send({ to: 'a@example.com', subject: 'Hello', text: 'Hello', id: 'msg_1' });
+
+  expect(await server.next('a@example.com')).toContain(
+    '\r\nMessage-ID: <msg_1@rerank-gateway>\r\n',
+  );
+  await until('nobody is connected', () => server.connected() === 0, 5_000);
+  await server.close();
 });

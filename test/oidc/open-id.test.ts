@@ -303,6 +303,8 @@ describe('what comes from a provider that lies', () => {
   let nonce = '';
   /** Of the reply with the token, besides what belongs there. */
   let more: object = {};
+  /** What the provider says of the person who asks for it with the access token. */
+  let me: object = {};
   let isAway = false;
   /** How the gateway has asked for the token. */
   let asked = { authorization: undefined as string | undefined, body: '' };
@@ -323,10 +325,13 @@ describe('what comes from a provider that lies', () => {
             authorization_endpoint: `${issuer}/auth`,
             token_endpoint: `${issuer}/token`,
             end_session_endpoint: `${issuer}/end`,
+            userinfo_endpoint: `${issuer}/me`,
           },
           ...{ jwks_uri: `${issuer}/jwks`, response_types_supported: ['code'] },
           id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
         });
+      } else if (req.url === '/me') {
+        json({ sub: 'ann', ...me });
       } else if (req.url === '/jwks') {
         const { d: _, p: __, q: ___, dp: _1, dq: _2, qi: _3, ...open } = key.jwk;
         json({ keys: [open] });
@@ -422,6 +427,17 @@ describe('what comes from a provider that lies', () => {
     expect(browser.set.filter((line) => line.startsWith('__Host-rerank_login_'))).toHaveLength(2);
     const marks = browser.set.filter((line) => /^(__Host-rerank_login|rerank_id_token)/.test(line));
     expect(marks.filter((line) => !line.endsWith('; Secure'))).toEqual([]);
+  });
+
+  it('says of a person what no ID token says, and nothing against one', async () => {
+    const [first, second] = [newBrowser(cheated.url), newBrowser(cheated.url)];
+    me = { realm: { roles: ['readers'] } };
+    await outcome(sign, first);
+    const told = (await selfOf(first)).role;
+    await outcome((claims) => sign({ ...claims, realm: { roles: [] } }), second);
+    me = {};
+
+    expect([told, (await selfOf(second)).role]).toEqual([5, 1]);
   });
 
   it('sends the secret in a header where the provider does not say how', async () => {

@@ -7,6 +7,8 @@ export interface TestMailServer {
   next(address: string): Promise<string>;
   /** How many messages to an address nobody has asked for yet. */
   waiting(address: string): number;
+  /** How many clients are connected. */
+  connected(): number;
   close(): Promise<void>;
 }
 
@@ -45,6 +47,7 @@ export async function startMailServer(): Promise<TestMailServer> {
         else resolve(message);
       }),
     waiting: (address) => inbox.get(address)?.length ?? 0,
+    connected: () => server.connections.size,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { ExportQueue } from '../../src/telemetry/export-queue.js';
 import { boundAnswers } from '../../src/telemetry/otlp-answers.js';
 import { deferred } from '../support/deferred.js';
@@ -46,6 +46,10 @@ async function metricOf({ url }: TestGateway, name: string): Promise<number> {
       ?.split(' ')[1],
   );
 }
+
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 describe('a recorded trace', () => {
   it('has a span for the request and each of its steps, below the span of the caller', async () => {
@@ -255,6 +259,33 @@ describe('what cannot be exported', () => {
 
     expect(faults).toEqual(['fault', 'fault']);
     expect(lost).toEqual([2, 2, 2]);
+  });
+
+  it('is exported soon, though its turn came while the receiver was slow', async () => {
+    jest.useFakeTimers();
+    const batches: number[][] = [];
+    let sent: () => void = () => undefined;
+    const queue = new ExportQueue<number>({
+      signal: 'traces',
+      exporter: {
+        export: (records, done) => {
+          batches.push(records);
+          sent = () => done({ code: 0 });
+        },
+        shutdown: () => Promise.resolve(),
+      },
+      observe: () => undefined,
+      onDropped: () => undefined,
+    });
+
+    queue.add(1);
+    await jest.advanceTimersByTimeAsync(1_000);
+    queue.add(2);
+    await jest.advanceTimersByTimeAsync(1_000);
+    sent();
+    await jest.advanceTimersByTimeAsync(1_000);
+
+    expect(batches).toEqual([[1], [2]]);
   });
 
   it('waits up to a bound, and is dropped beyond it', async () => {

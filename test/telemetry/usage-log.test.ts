@@ -94,10 +94,13 @@ describe('the usage log', () => {
     const failed = (requestId: string) => attemptEvent({ requestId, outcome: 'timeout' });
 
     log.read(Array.from({ length: 10_000 }, (_, at) => failed(`gone ${at}`)));
-    log.read([failed('later'), event({ requestId: 'later' })]);
+    log.read([failed('later')]);
+    const ended = ['gone 0', 'gone 1', 'later'];
+    log.read(ended.map((requestId) => event({ requestId, outcome: 'upstream_timeout' })));
     await log.close(NOW);
 
-    expect(batches.flat()[0]?.detail?.tried).toHaveLength(1);
+    // As many are remembered: the oldest went.
+    expect(batches.flat().map(({ detail }) => detail?.tried.length)).toEqual([0, 1, 1]);
   });
 
   it('says of a request that it came from the console', async () => {
