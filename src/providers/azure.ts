@@ -1,11 +1,5 @@
 import type { FaultKind } from '../core/retry.js';
-import {
-  cohere,
-  cohereV1,
-  LONG_DOCUMENTS_NOTE,
-  TOKENS_PER_DOCUMENT,
-  tokensPerDocumentMistake,
-} from './cohere.js';
+import { cohere, cohereV1, LONG_DOCUMENTS_NOTE, TOKENS_PER_DOCUMENT } from './cohere.js';
 import {
   defineProvider,
   headerMistake,
@@ -68,7 +62,7 @@ const secondVersion = {
   body: cohere.body,
   decode: cohere.decode,
   settings: { ...common.settings, ...TOKENS_PER_DOCUMENT },
-  mistakes: (channel) => [...mistakes(channel), tokensPerDocumentMistake(channel)],
+  mistakes,
 } satisfies Partial<HttpProvider>;
 
 /** Deployment names are arbitrary; usually they contain the model's name. */

@@ -1,10 +1,5 @@
 import { bedrockAccess } from './bedrock-access.js';
-import {
-  LONG_DOCUMENTS_NOTE,
-  TOKENS_PER_DOCUMENT,
-  tokensPerDocument,
-  tokensPerDocumentMistake,
-} from './cohere.js';
+import { LONG_DOCUMENTS_NOTE, TOKENS_PER_DOCUMENT, tokensPerDocument } from './cohere.js';
 import { readRows } from './dialects.js';
 import { defineProvider } from './provider.js';
 import { USUAL } from './self-hosted.js';
@@ -26,7 +21,6 @@ export const bedrockInvoke = defineProvider({
     },
     ...TOKENS_PER_DOCUMENT,
   },
-  mistakes: (channel) => [tokensPerDocumentMistake(channel), ...bedrockAccess.mistakes(channel)],
   body: (call) => {
     const { model, query, documents, topN, settings } = call;
     const body = { query, documents: documents.texts(), top_n: topN };

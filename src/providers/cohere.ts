@@ -3,7 +3,6 @@ import { decodeJinaLike, faultByWords, pickFields } from './dialects.js';
 import {
   defineProvider,
   REQUIRED_API_KEY,
-  type Endpoint,
   type ProviderProfile,
   type SettingSpec,
   type UpstreamCall,
@@ -65,6 +64,7 @@ function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
 export const TOKENS_PER_DOCUMENT = {
   maxTokensPerDoc: {
     type: 'number',
+    least: 1,
     describe:
       'max_tokens_per_doc where the caller names none; unset: the provider cuts documents at 4096 tokens',
   },
@@ -79,15 +79,6 @@ export function tokensPerDocument({
   return options.maxTokensPerDoc ?? (typeof own === 'number' ? own : undefined);
 }
 
-export function tokensPerDocumentMistake({ settings }: Pick<Endpoint, 'settings'>): string | false {
-  const own = settings.maxTokensPerDoc;
-  return (
-    own !== undefined &&
-    !(Number.isInteger(own) && Number(own) >= 1) &&
-    'settings.max_tokens_per_doc must be a whole number from 1'
-  );
-}
-
 export const LONG_DOCUMENTS_NOTE =
   'Documents are silently cut at 4,096 tokens, even by models that read more: raise max_tokens_per_doc in the request or in the settings of the channel.';
 
@@ -99,7 +90,6 @@ export const cohere = defineProvider({
   path: '/v2/rerank',
   credentials: REQUIRED_API_KEY,
   settings: TOKENS_PER_DOCUMENT,
-  mistakes: (channel) => [tokensPerDocumentMistake(channel)],
   body: (call) => ({
     model: call.model,
     query: call.query,

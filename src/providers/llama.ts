@@ -1,4 +1,4 @@
-import { defineInProcessProvider, textSetting, type SettingValue } from './provider.js';
+import { defineInProcessProvider, textSetting } from './provider.js';
 import { USUAL } from './self-hosted.js';
 
 const CONTEXT_TOKENS = 2048;
@@ -17,21 +17,20 @@ export const llama = defineInProcessProvider({
     },
     threads: {
       type: 'number',
+      least: 1,
       describe:
         'threads that compute, at most the number of cores; one less than there are cores where it is not set',
     },
     contextTokens: {
       type: 'number',
       default: CONTEXT_TOKENS,
+      least: 16,
       describe:
         'tokens of query and document that are looked at together, at most what the model was trained on; memory grows with it',
     },
   },
   mistakes: ({ settings }) => [
     textSetting(settings, 'modelPath') === '' && 'settings.model_path must name a GGUF file',
-    !isCount(settings.threads ?? 1, 1) && 'settings.threads must be a whole number from 1',
-    !isCount(settings.contextTokens ?? CONTEXT_TOKENS, 16) &&
-      'settings.context_tokens must be a whole number from 16',
   ],
   rank: async ({ query, documents, settings }, signal, neural) => {
     const scores = await neural.rank(
@@ -61,7 +60,3 @@ export const llama = defineInProcessProvider({
     'Requests take turns. Set `max_concurrency` to send the excess to other channels.',
   ],
 });
-
-function isCount(value: SettingValue, least: number): boolean {
-  return Number.isInteger(value) && Number(value) >= least;
-}

@@ -12,7 +12,12 @@ export const nexa = defineProvider({
   path: '/v1/reranking',
   credentials: {},
   settings: {
-    batchSize: { type: 'number', default: 8, describe: 'documents that it computes at once' },
+    batchSize: {
+      type: 'number',
+      default: 8,
+      least: 1,
+      describe: 'documents that it computes at once',
+    },
   },
   headers: () => ({}),
   body: ({ model, query, documents, settings }) => ({

@@ -82,6 +82,8 @@ export interface SettingSpec {
   readonly type: 'string' | 'number' | 'boolean';
   readonly default?: SettingValue;
   readonly required?: boolean;
+  /** The least that a number may be; numbers are whole. */
+  readonly least?: number;
   /** It may hold a secret: stored, shown and given as credentials are. Only for texts. */
   readonly secret?: true;
   /** It is an address to which the gateway itself connects, such as that of a token endpoint. */

@@ -50,6 +50,7 @@ export function scaleUnless(
 export const MAX_DOCUMENTS = {
   maxDocuments: {
     type: 'number',
+    least: 1,
     describe: 'documents that the server takes in one request; unset: as it is started by default',
   },
 } as const satisfies Record<string, SettingSpec>;

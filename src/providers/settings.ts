@@ -46,6 +46,9 @@ function mistakesInSettings(
       );
     } else if (typeof value !== spec.type) {
       mistakes.push(`settings.${snakeCase(name)} must be a ${spec.type}: ${spec.describe}`);
+    } else if (typeof value === 'number' && !isWhole(value, spec.least)) {
+      const least = spec.least === undefined ? '' : ` from ${spec.least}`;
+      mistakes.push(`settings.${snakeCase(name)} must be a whole number${least}`);
     }
   }
   for (const [name, spec] of Object.entries(specs)) {
@@ -54,6 +57,10 @@ function mistakesInSettings(
     }
   }
   return mistakes;
+}
+
+function isWhole(value: number, least = -Infinity): boolean {
+  return Number.isInteger(value) && value >= least;
 }
 
 function mistakesInCredentials(provider: Provider, credentialNames: readonly string[]): string[] {

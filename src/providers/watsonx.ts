@@ -56,6 +56,7 @@ const commonSettings = {
   truncateInputTokens: {
     type: 'number',
     default: 512,
+    least: 0,
     describe:
       'tokens of a document that are read, where the caller names none; 0 refuses longer ones',
   },

@@ -24,6 +24,9 @@ const ONE_KEY = 'credentials.api_key is one key for bedrock-invoke; make a chann
 const NO_OVERLAP =
   'settings.stride must be less than settings.window_size, so that windows overlap';
 
+const counted = (name: string, least = 1): string =>
+  `settings.${name} must be a whole number from ${least}`;
+
 it.each<Row>([
   ['azure-foundry', { apiKey: 'k' }, {}, []],
   ['azure-foundry', {}, {}, [NO_AZURE_KEY]],
@@ -43,6 +46,14 @@ it.each<Row>([
   ['openai-listwise', { apiKey: 'k' }, { windowSize: 10, stride: 9 }, []],
   ['openai-listwise', { apiKey: 'k' }, { windowSize: 10, stride: 10 }, [NO_OVERLAP]],
   ['openai-listwise', { apiKey: 'k' }, { windowSize: 1, stride: 1 }, [NO_OVERLAP]],
+  ['openai-listwise', { apiKey: 'k' }, { maxTokens: 0 }, [counted('max_tokens')]],
+  ['openai-embeddings', { apiKey: 'k' }, { batchSize: 0.5 }, [counted('batch_size')]],
+  ['cohere', { apiKey: 'k' }, { maxTokensPerDoc: 2.5 }, [counted('max_tokens_per_doc')]],
+  ['tei', {}, { maxDocuments: 2.5 }, [counted('max_documents')]],
+  ['tei', {}, { maxDocuments: 0 }, [counted('max_documents')]],
+  ['llama', {}, { modelPath: 'm', contextTokens: 15 }, [counted('context_tokens', 16)]],
+  ['openai-listwise', { apiKey: 'k' }, { seed: -1 }, []],
+  ['openai-listwise', { apiKey: 'k' }, { seed: 0.5 }, ['settings.seed must be a whole number']],
   ['volcengine', { accessKeyId: 'a' }, {}, [NO_KEYS]],
   ['vikingdb', { apiKey: 'k' }, {}, []],
   ['portkey', {}, { config: 'pc-1' }, []],

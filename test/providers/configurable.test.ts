@@ -32,7 +32,7 @@ describe('a wire form made of settings', () => {
     const found = mistakes({
       documentsKey: '',
       queryKey: '',
-      indexBase: 0.5,
+      indexBase: 2,
       authorizationHeader: 'two words',
     });
 

@@ -323,6 +323,7 @@ export const ollamaListwise = defineListwise(ollama, {
     windowTokens: {
       type: 'number',
       default: 8_000,
+      least: 1,
       describe: 'tokens of one window, which is the context that the model is loaded with',
     },
   },

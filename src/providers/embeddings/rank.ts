@@ -1,12 +1,10 @@
 import type { Json } from '../../core/json.js';
 import type { JsonBody } from '../../bytes/index.js';
-import { snakeCase } from '../../core/records.js';
 import { CUT_DOCUMENTS } from '../../core/tokens.js';
 import {
   defineComposedProvider,
   type ComposedProvider,
   type Declaration,
-  type Endpoint,
   type PartCall,
   type ProviderProfile,
   type RankerTools,
@@ -54,19 +52,16 @@ const EMBEDDING_SETTINGS = {
   documentPrefix: { type: 'string', describe: 'words before each document; as for the query' },
   dimensions: {
     type: 'number',
+    least: 1,
     describe: 'length of the vectors, if the model offers several; unset: the model’s own',
   },
-  batchSize: { type: 'number', describe: 'texts of one call; unset: as many as the API takes' },
-  concurrency: { type: 'number', default: 4, describe: 'calls of one ranking at once' },
+  batchSize: {
+    type: 'number',
+    least: 1,
+    describe: 'texts of one call; unset: as many as the API takes',
+  },
+  concurrency: { type: 'number', default: 4, least: 1, describe: 'calls of one ranking at once' },
 } as const satisfies Record<string, SettingSpec>;
-
-function embeddingMistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] {
-  return ['dimensions', 'batchSize', 'concurrency'].map((name) => {
-    const value = settings[name];
-    const isCount = value === undefined || (Number.isInteger(value) && Number(value) >= 1);
-    return !isCount && `settings.${snakeCase(name)} must be a whole number from 1`;
-  });
-}
 
 /** The profile common to all of them. */
 const EMBEDDING_PROFILE: ProviderProfile = {
@@ -94,7 +89,6 @@ export function defineEmbeddings(
   return defineComposedProvider({
     ...declared,
     settings: { ...EMBEDDING_SETTINGS, ...declared.settings },
-    mistakes: (channel) => [...embeddingMistakes(channel), ...(declared.mistakes?.(channel) ?? [])],
     profile: {
       ...EMBEDDING_PROFILE,
       limits: { ...EMBEDDING_PROFILE.limits, ...textLimit(api) },
