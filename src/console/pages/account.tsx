@@ -90,7 +90,7 @@ function Password() {
   );
   return (
     <Form class="card stack" onSubmit={() => void save.run(undefined)}>
-      <h2>{wp().account.passwordTitle}</h2>
+      <h2>{w().login.password}</h2>
       <FormFields
         values={values}
         onChange={setValues}
@@ -104,7 +104,7 @@ function Password() {
           },
           {
             name: 'password',
-            label: wp().account.newPassword,
+            label: w().login.newPassword,
             help: w().login.passwordHelp,
             type: 'password',
             autocomplete: 'new-password',

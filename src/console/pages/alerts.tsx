@@ -34,7 +34,7 @@ export function Alerts() {
     <>
       <ListHead title={w().nav.alerts} total={reading.data?.total}>
         <FilterSelect
-          label={words.anyState}
+          label={wp().channels.anyState}
           value={query.state}
           choices={STATES.map((one) => ({ value: one, label: words.states[one] }))}
           onChange={(value) => set({ state: value })}

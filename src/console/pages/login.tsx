@@ -87,7 +87,7 @@ export function Login() {
   const known = useAtom(about);
   const { fields, submit, busy } = useLogin(() => goOn(query.get('to')));
   return (
-    <Gate title={w().login.title} onSubmit={() => void submit()}>
+    <Gate title={w().login.action} onSubmit={() => void submit()}>
       {hasSignOn() ? <SignOn /> : null}
       {known?.logins.passwords === false ? null : (
         <>

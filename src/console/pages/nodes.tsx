@@ -44,7 +44,7 @@ export function Nodes() {
             idOf={({ id }) => id}
             columns={[
               {
-                title: words.node,
+                title: wp().requests.node,
                 cell: ({ name, pid }) => (
                   <>
                     {name} {pid === null ? null : <span class="small muted">pid {pid}</span>}

@@ -24,7 +24,7 @@ export function Register() {
     () => goOn(null),
   );
   return (
-    <Gate title={w().login.registerTitle} onSubmit={() => void register.run(undefined)}>
+    <Gate title={w().login.register} onSubmit={() => void register.run(undefined)}>
       <FormFields
         values={values}
         onChange={setValues}
@@ -54,7 +54,7 @@ export function Forgot() {
   );
   const known = useAtom(about);
   return (
-    <Gate title={w().login.forgotTitle} onSubmit={() => void mail.run(undefined)}>
+    <Gate title={w().login.forgot} onSubmit={() => void mail.run(undefined)}>
       {known?.mail === 'outbox' ? <p class="muted">{w().login.outbox}</p> : null}
       <FormFields
         values={values}

@@ -76,14 +76,14 @@ export function Search({ onClose }: Closable) {
 
   let group = '';
   return (
-    <Dialog title={wp().search.title} onClose={onClose}>
+    <Dialog title={w().shell.search} onClose={onClose}>
       <input
         class="input"
         role="combobox"
         aria-expanded="true"
         aria-controls="search-results"
         aria-activedescendant={hits.length === 0 ? undefined : `hit-${at}`}
-        aria-label={wp().search.title}
+        aria-label={w().shell.search}
         placeholder={wp().search.placeholder}
         value={text}
         autocomplete="off"
@@ -102,7 +102,7 @@ export function Search({ onClose }: Closable) {
           }
         }}
       />
-      <div class="search-results" id="search-results" role="listbox" aria-label={wp().search.title}>
+      <div class="search-results" id="search-results" role="listbox" aria-label={w().shell.search}>
         {hits.length === 0 ? (
           <p class="muted">{isSearching ? `${w().loading}…` : wp().search.none}</p>
         ) : null}
@@ -139,7 +139,7 @@ function focusPage(): void {
 }
 
 function pagesNamed(wanted: string): Hit[] {
-  const group = wp().search.pages;
+  const group = w().shell.navigation;
   return PAGES.filter(({ admin }) => !admin || seesAll())
     .map(({ name, path }) => ({ group, text: w().nav[name], to: path === '' ? './' : path }))
     .filter(({ text }) => text.toLowerCase().includes(wanted.toLowerCase()));
@@ -149,10 +149,10 @@ function pagesNamed(wanted: string): Hit[] {
 function commandsNamed(wanted: string): Hit[] {
   const group = wp().search.commands;
   const commands = [
-    { text: wp().search.newKey, to: 'keys?new=1', admin: false },
-    { text: wp().search.newChannel, to: 'channels/new', admin: true },
-    { text: wp().search.newUser, to: 'people?new=1', admin: true },
-    { text: wp().search.newCodes, to: 'codes?new=1', admin: true },
+    { text: wp().keys.new, to: 'keys?new=1', admin: false },
+    { text: wp().channels.new, to: 'channels/new', admin: true },
+    { text: wp().people.new, to: 'people?new=1', admin: true },
+    { text: wp().codes.make, to: 'codes?new=1', admin: true },
   ];
   return commands
     .filter(
@@ -181,7 +181,7 @@ function requestNamed(wanted: string): Hit[] {
 function keyItself(key: string, signal: AbortSignal): Promise<Hit[]> {
   return call('findToken', { body: { key }, signal }).then(
     ({ id, name, key_hint }) => [
-      { group: wp().search.keys, text: name, more: key_hint, to: `keys?open=${id}` },
+      { group: w().nav.keys, text: name, more: key_hint, to: `keys?open=${id}` },
     ],
     () => [],
   );
@@ -189,14 +189,14 @@ function keyItself(key: string, signal: AbortSignal): Promise<Hit[]> {
 
 /** A tag by its name, and its switch by its name or by the words of the command, in any order. */
 function hitsOfTag(tag: string, canSwitch: boolean, wanted: string): Hit[] {
-  const { tags: group, commands, switchTag } = wp().search;
+  const { commands, switchTag } = wp().search;
   const isNamed = tag.toLowerCase().includes(wanted.toLowerCase());
   const text = switchTag(tag);
   const words = wanted.toLowerCase().split(/\s+/);
   const isMeant = words.every((word) => text.toLowerCase().includes(word));
   const name = encodeURIComponent(tag);
   return [
-    ...(isNamed ? [{ group, text: tag, to: `tags?open=${name}` }] : []),
+    ...(isNamed ? [{ group: w().nav.tags, text: tag, to: `tags?open=${name}` }] : []),
     ...(canSwitch && isMeant ? [{ group: commands, text, to: `tags?off=${name}` }] : []),
   ];
 }
@@ -212,22 +212,21 @@ async function hitsIn<T>(
 
 function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
   if (wanted.startsWith('sk-')) return [keyItself(wanted, signal)];
-  const words = wp().search;
   const asked = { query: { keyword: wanted, page_size: MOST }, signal };
-  const keys = hitsIn(words.keys, call('searchTokens', asked), ({ id, name, key_hint }) => ({
+  const keys = hitsIn(w().nav.keys, call('searchTokens', asked), ({ id, name, key_hint }) => ({
     ...{ text: name, more: key_hint, to: `keys?open=${id}` },
   }));
   if (!seesAll()) return [keys];
   const contains = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
   return [
     keys,
-    hitsIn(words.channels, call('searchChannels', asked), ({ id, name, provider }) => ({
+    hitsIn(w().nav.channels, call('searchChannels', asked), ({ id, name, provider }) => ({
       ...{ text: name, more: provider, to: `channels?open=${id}` },
     })),
-    hitsIn(words.people, call('searchUsers', asked), ({ id, username, email }) => ({
+    hitsIn(w().nav.people, call('searchUsers', asked), ({ id, username, email }) => ({
       ...{ text: username, more: email, to: `people?open=${id}` },
     })),
-    hitsIn(words.codes, call('searchRedemptionCodes', asked), ({ id, name, key_hint }) => ({
+    hitsIn(w().nav.codes, call('searchRedemptionCodes', asked), ({ id, name, key_hint }) => ({
       ...{ text: name, more: key_hint, to: `codes?keyword=${id}` },
     })),
     call('listTags', { signal }).then((tags) =>
@@ -242,7 +241,7 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
         .filter(({ id }) => contains(id))
         .slice(0, MOST)
         .map(({ id }) => ({
-          ...{ group: words.models, text: id },
+          ...{ group: w().nav.models, text: id },
           to: `models?model=${encodeURIComponent(id)}`,
         })),
     ),

@@ -63,7 +63,7 @@ export function Spend() {
       <div class="head">
         <h1>{w().nav.spend}</h1>
         <Segments
-          label={words.range}
+          label={wp().requests.span}
           value={picked === undefined ? span : ''}
           choices={SPAN_NAMES.map((value) => ({ value, label: words.spans[value] }))}
           onChange={(value) =>

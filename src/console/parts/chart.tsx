@@ -251,7 +251,7 @@ function AsTable({ of: { title, times, series, before, format, timeOf } }: Of) {
   return (
     <NumberTable
       label={title}
-      names={[wp().chart.time]}
+      names={[wp().requests.time]}
       heads={columns.map(({ name }) => name)}
       short
     >

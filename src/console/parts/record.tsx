@@ -45,7 +45,7 @@ export function recordAddress(kind: RecordKind, id: string | number): string {
 /** A record beside its list, if it can be closed; else as a page of its own, for links. */
 export function Record<T>(props: RecordProps<T>) {
   const { kind, id, title, onClose, onKey } = props;
-  const name = title ?? wp().records.kinds[kind];
+  const name = title ?? wp().kinds[kind];
   if (onClose !== undefined) {
     return (
       <Dialog
@@ -74,7 +74,7 @@ function RecordHead({ kind, title }: { readonly kind: RecordKind; readonly title
   return (
     <div class="head">
       <h1 class="wrap">{title}</h1>
-      <h2 class="hidden">{wp().records.kinds[kind]}</h2>
+      <h2 class="hidden">{wp().kinds[kind]}</h2>
       <Link to={list}>{w().nav[list]}</Link>
     </div>
   );

@@ -53,7 +53,7 @@ function factsOf(tested: Tested): readonly Fact[] {
   const used = words.usage(tested.usage.input_tokens, tested.usage.search_units);
   const named = (kind: string): string => words.scales[kind] ?? kind;
   return [
-    [wp().requests.model, model === upstream ? model : `${model} → ${upstream}`],
+    [wp().kinds.model, model === upstream ? model : `${model} → ${upstream}`],
     [words.order, order && words.orders[order]],
     [words.scores, scores && words.scoresOf(significant(scores.right), significant(scores.other))],
     [

@@ -35,7 +35,9 @@ export function Bars() {
       {away === undefined ? null : (
         <div class="bar bad-bar" role="alert">
           <span>
-            <strong>{away.kind === 'store' ? w().shell.storeAway : w().shell.gatewayAway}</strong>{' '}
+            <strong>
+              {w().errors[away.kind === 'store' ? 'store_unavailable' : 'no_connection']}
+            </strong>{' '}
             {w().shell.numbersOf} <Moment seconds={away.sinceMs / 1000} />.{' '}
             <span aria-hidden="true">{w().shell.tryingAgain(left)}</span>
           </span>

@@ -34,11 +34,11 @@ export function ChannelActions({ channel }: { readonly channel: Channel }) {
           : { label: words.playground, onClick: () => navigate(playgroundOf(channel)) },
         status === 1
           ? {
-              label: words.switchOff,
+              label: wp().tags.offAsk,
               ask: (onClose) => <SwitchOff channel={channel} onClose={onClose} />,
             }
           : {
-              label: words.switchOn,
+              label: wp().tags.on,
               write: () =>
                 call('updateChannel', { query: STATUS_ONLY, body: { id, status: 1 } }).then(
                   tellInForce,
@@ -69,7 +69,7 @@ function SwitchOff({ channel: { id, name }, onClose }: Closable & { readonly cha
   return (
     <ConfirmWrite
       title={wp().channels.offTitle(name)}
-      action={wp().channels.off}
+      action={wp().tags.off}
       needs={models}
       write={(why) =>
         call('updateChannel', { query: STATUS_ONLY, body: { id, status: 2, ...why } })

@@ -103,7 +103,7 @@ const ChannelPage = resource({
         cell: ({ models }) => <Models models={models} />,
       },
       {
-        ...{ title: words.tag, sort: 'tag', narrow: true, fact: false },
+        ...{ title: wp().kinds.tag, sort: 'tag', narrow: true, fact: false },
         cell: ({ tag }) =>
           tag === null ? (
             <span class="muted">–</span>
@@ -183,7 +183,11 @@ function Filters({ query, set }: ListQuery<(typeof FILTERS)[number]>) {
         choices={(tags.data ?? []).map(({ tag }) => ({ value: tag, label: tag }))}
         onChange={(tag) => set({ tag })}
       />
-      <FilterText label={words.model} value={query.model} onChange={(model) => set({ model })} />
+      <FilterText
+        label={wp().kinds.model}
+        value={query.model}
+        onChange={(model) => set({ model })}
+      />
       <FilterSelect
         label={words.sort}
         value={query.sort}

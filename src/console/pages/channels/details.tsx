@@ -57,10 +57,10 @@ export function channelFacts(providers: readonly Provider[]): readonly Shown<Cha
     factOf(words.address, (channel) => <Address of={channel} provider={providerOf(channel)} />),
     factOf(words.credentials, ({ credential_names: names, origin }) => {
       if (names.length > 0) return names.join(', ');
-      return origin === 'store' ? words.noCredentials : words.declared;
+      return origin === 'store' ? w().none : words.declared;
     }),
-    factOf(words.models, (channel) => <Models of={channel} />),
-    factOf(words.tag, ({ tag }) =>
+    factOf(w().nav.models, (channel) => <Models of={channel} />),
+    factOf(wp().kinds.tag, ({ tag }) =>
       tag === null ? w().none : <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link>,
     ),
     ...memberFactsOf<Channel>(MEMBERS.channel.filter(({ name }) => !ROUTING.has(name))),
@@ -120,7 +120,7 @@ export function Details({ of: channel }: { readonly of: Channel }) {
           {words.playground}
         </Link>
         <Link class="button" to={`requests?channel_id=${channel.id}`}>
-          {words.requests}
+          {wp().requests.sameChannel}
         </Link>
       </div>
     </>
@@ -170,7 +170,7 @@ function TestChannel({ channel, now }: { readonly channel: Channel; readonly now
         {names.length > 1 ? (
           <select
             class="input filter"
-            aria-label={words.model}
+            aria-label={wp().kinds.model}
             value={model}
             onChange={(event) => setModel(event.currentTarget.value)}
           >

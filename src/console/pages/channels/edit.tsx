@@ -62,7 +62,7 @@ export function EditChannel({ of: channel, onClose }: Closable & { readonly of: 
           {(provider?.credentials.length ?? 0) === 0 ? null : (
             <p class="muted small">{words.credentialsAnew}</p>
           )}
-          <h3>{words.models}</h3>
+          <h3>{w().nav.models}</h3>
           <ModelsField {...part} provider={provider} />
           <h3>{words.routing}</h3>
           <RoutingFields {...part} tags={(tags.data ?? []).map(({ tag }) => tag)} />
@@ -89,6 +89,6 @@ function channelLabels(): Comparable {
   const words = wp().channels;
   return {
     ...memberLabels(),
-    ...{ name: w().name, base_url: words.address, models: words.models, tag: words.tag },
+    ...{ name: w().name, base_url: words.address, models: w().nav.models, tag: wp().kinds.tag },
   };
 }

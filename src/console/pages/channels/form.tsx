@@ -122,7 +122,7 @@ export function ModelsField({ draft, onChange, error, provider }: ProviderPartPr
   const examples = provider?.example_models ?? [];
   return (
     <TextField
-      label={words.models}
+      label={w().nav.models}
       help={
         <>
           {lead(words.modelsHelp)}
@@ -157,7 +157,7 @@ export function RoutingFields({
   return (
     <>
       <TextField
-        label={words.tag}
+        label={wp().kinds.tag}
         help={words.tagHelp}
         options={tags}
         value={draft.tag}

@@ -39,13 +39,13 @@ export function Chosen({
       onDone={onDone}
       items={[
         {
-          label: words.switchOff,
+          label: wp().tags.offAsk,
           ask: (onClose) => (
             <SwitchManyOff ids={ids} onClose={onClose} onSwitched={(how) => settle(2, how)} />
           ),
         },
         {
-          label: words.switchOn,
+          label: wp().tags.on,
           write: async () =>
             settle(1, await call('switchChannels', { body: { ids: [...ids], status: 1 } })),
         },
@@ -80,7 +80,7 @@ function SwitchManyOff({
   return (
     <ConfirmWrite
       title={wp().channels.offManyTitle(ids.length)}
-      action={wp().channels.off}
+      action={wp().tags.off}
       typed={dark.length === 0 ? undefined : String(ids.length)}
       needs={models}
       write={(why) => call('switchChannels', { body: { ids: [...ids], status: 2, ...why } })}
@@ -156,7 +156,7 @@ function Retag({
       onClose={onCancel}
     >
       <TextField
-        label={words.tag}
+        label={wp().kinds.tag}
         help={words.retagHelp}
         value={tag}
         onInput={setTag}

@@ -44,7 +44,7 @@ export function Batches() {
           },
           { title: words.made, numeric: true, cell: ({ made }) => <Count value={made} /> },
           { title: words.used, numeric: true, cell: ({ used }) => <Count value={used} /> },
-          { title: words.left, numeric: true, cell: ({ left }) => <Count value={left} /> },
+          { title: wp().keys.left, numeric: true, cell: ({ left }) => <Count value={left} /> },
           {
             title: words.leftWorth,
             numeric: true,

@@ -49,11 +49,11 @@ export const Codes = resource({
     const words = wp().codes;
     return [
       { title: w().name, cell: ({ id, name }) => nameOf(id, name), fact: false },
-      { title: words.code, cell: ({ key_hint }) => <code>{key_hint}</code> },
+      { title: wp().kinds.code, cell: ({ key_hint }) => <code>{key_hint}</code> },
       { title: words.each, numeric: true, cell: ({ quota }) => <Money units={quota} /> },
       { title: w().status, cell: (code) => <CodeState code={code} /> },
       { title: words.redeemed, minor: true, cell: (code) => <Redeemed code={code} /> },
-      { ...momentOf(words.ends, (code) => code.expired_time, wp().keys.noEnd), minor: true },
+      { ...momentOf(wp().keys.ends, (code) => code.expired_time, wp().keys.noEnd), minor: true },
       createdOf(),
     ];
   },
@@ -83,13 +83,9 @@ function Filters({ query, set }: ListQuery<(typeof FILTERS)[number]>) {
   const words = wp().codes;
   return (
     <>
-      <FilterText
-        label={words.find}
-        value={query.keyword}
-        onChange={(keyword) => set({ keyword })}
-      />
+      <FilterText label={w().name} value={query.keyword} onChange={(keyword) => set({ keyword })} />
       <FilterSelect
-        label={words.anyState}
+        label={wp().keys.anyState}
         value={query.status}
         choices={STATUSES.map((one) => ({
           value: String(one),

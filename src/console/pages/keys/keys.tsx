@@ -89,13 +89,13 @@ export const Keys = resource({
             {nameOf(id, name, name)} <code class="muted small">{key_hint}</code>
           </>
         ),
-        label: () => words.key,
+        label: () => wp().kinds.key,
         fact: ({ key_hint }) => <code>{key_hint}</code>,
       },
       ...(seesAll()
         ? [
             {
-              ...{ title: wp().requests.account, minor: true, narrow: true, fact: false as const },
+              ...{ title: wp().kinds.account, minor: true, narrow: true, fact: false as const },
               cell: ({ owner, user_id: id }: Key) => <Link to={`people?open=${id}`}>{owner}</Link>,
             },
           ]
@@ -110,7 +110,7 @@ export const Keys = resource({
       { title: w().status, cell: (key) => <KeyState token={key} /> },
       { title: words.left, sort: 'remain_quota', cell: (key) => <Left token={key} /> },
       {
-        ...{ title: words.spent, sort: '-used_quota', numeric: true, minor: true },
+        ...{ title: w().home.spent, sort: '-used_quota', numeric: true, minor: true },
         cell: ({ used_quota }) => <Money units={used_quota} />,
       },
       ...budgetFacts<Key>(),
@@ -180,7 +180,7 @@ function Filters(list: Query & { readonly rows: readonly Key[] }) {
       />
       {owner === undefined ? null : (
         <Chip onRemove={() => set({ user_id: '' })}>
-          {wp().requests.account}: {rows[0]?.owner ?? `#${owner}`}
+          {wp().kinds.account}: {rows[0]?.owner ?? `#${owner}`}
         </Chip>
       )}
       <CsvButton save={() => download('searchTokens', { query: wanted }, 'keys.csv')} />

@@ -51,7 +51,7 @@ export const Models = resource({
     const words = wp().models;
     return [
       {
-        title: words.model,
+        title: wp().kinds.model,
         fact: false,
         cell: ({ id, aliases }) => (
           <span title={aliases.join(', ')}>
@@ -87,7 +87,7 @@ export const Models = resource({
   },
   Filters: ({ query, set }) => (
     <FilterText
-      label={wp().models.find}
+      label={wp().kinds.model}
       value={query.keyword}
       onChange={(keyword) => set({ keyword })}
     />
@@ -109,7 +109,7 @@ function Served({ channels }: { readonly channels: Serving }) {
   const live = channels.filter((channel) => channel.live).length;
   return (
     <span title={names.join(', ')}>
-      {wp().models.servedBy(live, channels.length)}
+      {wp().tags.liveOf(live, channels.length)}
       {names.length === 0 ? '' : `: ${someOf(names)}`}
     </span>
   );
@@ -175,7 +175,7 @@ function Details({ of: { id }, more }: { readonly of: Model; readonly more: Serv
       )}
       <div class="row">
         <Link class="button" to={`playground?model=${name}`}>
-          {words.tryIt}
+          {wp().keys.tryIt}
         </Link>
         {more === undefined ? null : (
           <Link class="button" to={`channels?model=${name}`}>

@@ -26,7 +26,7 @@ export function Traffic({
   const before = usePrevious({ start: series.start_timestamp, end });
   const named = [
     ['ok', words.ok, 1],
-    ['refused', words.refused, 2],
+    ['refused', wp().requests.refused, 2],
     ['failed', wp().requests.failed, 5],
   ] as const;
   return (

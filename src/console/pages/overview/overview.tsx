@@ -56,7 +56,7 @@ export function Overview() {
       <div class="head">
         <h1>{w().nav.overview}</h1>
         <Segments
-          label={wp().overview.range}
+          label={wp().requests.span}
           value={picked}
           choices={SPAN_NAMES.map((value) => ({ value, label: wp().requests.spans(value) }))}
           onChange={(value) =>

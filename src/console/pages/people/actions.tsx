@@ -148,7 +148,7 @@ function SetPassword({ user: { id, username }, onClose }: Closable & { readonly 
             fields={[
               {
                 name: 'password',
-                label: wp().account.newPassword,
+                label: w().login.newPassword,
                 help: w().login.passwordHelp,
                 type: 'password',
                 autocomplete: 'new-password',

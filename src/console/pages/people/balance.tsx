@@ -37,7 +37,7 @@ export function Balance({ user: { id } }: { readonly user: User }) {
       }}
     >
       <SelectField
-        label={words.balance}
+        label={w().home.balance}
         value={mode}
         choices={choicesOf(words.modes)}
         onChange={setMode}

@@ -110,7 +110,7 @@ export function NewUser({ onClose }: Closable) {
                       required: true,
                     },
                   ] as const)),
-              { name: 'email', label: words.email, type: 'email', required: invites },
+              { name: 'email', label: w().login.email, type: 'email', required: invites },
               { name: 'display_name', label: wp().account.displayName },
               {
                 ...{ name: 'quota', label: words.startBalance },
@@ -175,7 +175,7 @@ export function EditUser({ user, onClose }: Closable & { readonly user: User }) 
       })}
       labels={{
         ...memberLabels(),
-        ...{ username: w().name, email: words.email, role: words.role },
+        ...{ username: w().name, email: w().login.email, role: words.role },
         display_name: wp().account.displayName,
       }}
       fields={FIELDS}
@@ -191,7 +191,7 @@ export function EditUser({ user, onClose }: Closable & { readonly user: User }) 
             error={error}
             fields={[
               { name: 'username', label: w().name, required: true, autofocus: true },
-              { name: 'email', label: words.email, type: 'email' },
+              { name: 'email', label: w().login.email, type: 'email' },
               { name: 'display_name', label: wp().account.displayName },
             ]}
           />

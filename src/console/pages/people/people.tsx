@@ -58,7 +58,7 @@ export const People = resource({
       },
       factOf(wp().account.displayName, ({ display_name }) => display_name),
       {
-        title: words.email,
+        title: w().login.email,
         minor: true,
         cell: ({ email }) => email,
         fact: ({ email }) => (email === '' ? w().none : email),
@@ -121,8 +121,8 @@ function Filters({ query, set }: ListQuery<(typeof FILTERS)[number]>) {
         label={wp().keys.anyState}
         value={query.status}
         choices={[
-          { value: '1', label: words.enabled },
-          { value: '2', label: words.disabled },
+          { value: '1', label: wp().keys.states.enabled },
+          { value: '2', label: wp().keys.states.disabled },
         ]}
         onChange={(status) => set({ status })}
       />
@@ -133,27 +133,26 @@ function Filters({ query, set }: ListQuery<(typeof FILTERS)[number]>) {
 function UserState({ user: { status } }: { readonly user: User }) {
   return (
     <State sign={status === 1 ? 'ok' : 'off'}>
-      {status === 1 ? wp().people.enabled : wp().people.disabled}
+      {status === 1 ? wp().keys.states.enabled : wp().keys.states.disabled}
     </State>
   );
 }
 
 function Details({ of: user }: { readonly of: One }) {
   const { id, role } = user;
-  const words = wp().people;
   return (
     <>
       {isBelow(user) || (isAdmin() && role === ROOT) ? <Balance user={user} /> : null}
       {isBelow(user) ? <LoginsOf id={id} /> : null}
       <div class="row">
         <Link class="button" to={`keys?user_id=${id}`}>
-          {words.keys}
+          {w().nav.keys}
         </Link>
         <Link class="button" to={`requests?user_id=${id}`}>
-          {words.requests}
+          {w().nav.requests}
         </Link>
         <Link class="button" to={`audit?target=user:${id}`}>
-          {words.changes}
+          {wp().records.changes}
         </Link>
       </div>
     </>

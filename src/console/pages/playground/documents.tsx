@@ -5,7 +5,7 @@ import { Button } from '../../parts/buttons.js';
 import { Segments, TextField } from '../../parts/fields.js';
 import { dragging, moved } from '../../parts/drag.js';
 import { SelectField } from '../../parts/form.js';
-import { wp } from '../../words.js';
+import { w, wp } from '../../words.js';
 
 export type Labels = ReadonlyMap<string, number>;
 /** What documents are called where they come from, by their text. */
@@ -167,7 +167,7 @@ export function Columns({
     <SelectField
       label={label}
       value={String(table[name])}
-      choices={[{ value: '-1', label: words.noColumn }, ...choices]}
+      choices={[{ value: '-1', label: w().none }, ...choices]}
       onChange={(at) => onChange({ ...table, [name]: Number(at) })}
     />
   );

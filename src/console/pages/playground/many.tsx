@@ -171,7 +171,7 @@ function Result({
         title={words.result}
         beside={beside}
         heads={[
-          ...[words.ranked, words.failed, 'nDCG@10', 'MRR'],
+          ...[words.ranked, wp().requests.failed, 'nDCG@10', 'MRR'],
           ...(evaluated.length < 2 ? [] : [words.difference]),
           ...['p50', 'p95', wp().requests.cost],
         ]}

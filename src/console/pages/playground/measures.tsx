@@ -161,7 +161,7 @@ export function Costs({ lanes }: LanesProps) {
       title={words.costs}
       heads={[
         ...['p50', 'p95', words.range, words.upstream, words.gateway, words.stable],
-        ...(hasUnits ? [words.searchUnits] : []),
+        ...(hasUnits ? [wp().requests.units] : []),
         ...[wp().requests.cost, words.perThousand],
       ]}
       rows={lanes.map(({ name, replies, reply }) => {

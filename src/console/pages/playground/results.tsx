@@ -6,7 +6,7 @@ import { Button } from '../../parts/buttons.js';
 import { Check, Segments } from '../../parts/fields.js';
 import type { MenuItem } from '../../parts/menu.js';
 import { moved } from '../../parts/drag.js';
-import { wp } from '../../words.js';
+import { w, wp } from '../../words.js';
 import { LaneDetails } from './details.js';
 import { CopyLane, OneDocument } from './dialogs.js';
 import { MAX_DOCUMENTS, type Ids, type Labels } from './documents.js';
@@ -58,7 +58,7 @@ export function Results(props: ResultsProps) {
     specs.length >= MAX_LANES
       ? undefined
       : { label: words.copyLane, onClick: () => setCopying(spec) },
-    { label: words.removeLane, onClick: () => onLanes(specs.filter((one) => one !== spec)) },
+    { label: w().remove, onClick: () => onLanes(specs.filter((one) => one !== spec)) },
   ];
   const Shown = specs.length > SIDE_BY_SIDE ? RankTable : Rankings;
   // What is the same is not compared again: a thousand rows take their time.

@@ -48,7 +48,7 @@ function outcomeColumn(): Column<Row> {
 
 function modelColumn(): Column<Row> {
   return {
-    title: wp().requests.model,
+    title: wp().kinds.model,
     narrow: true,
     cell: ({ model }) => <span title={model ?? undefined}>{model ?? '–'}</span>,
     only: ({ model }) => (model === null ? undefined : { model }),
@@ -57,7 +57,7 @@ function modelColumn(): Column<Row> {
 
 function keyColumn(): Column<Row> {
   return {
-    title: wp().requests.key,
+    title: wp().kinds.key,
     narrow: true,
     cell: ({ token_name: name }) => <span title={name ?? undefined}>{name ?? '–'}</span>,
     only: ({ token_name: name }) => (name === null ? undefined : { token_name: name }),
@@ -73,7 +73,7 @@ function usageColumns(admin: boolean): Column<Row>[] {
     ...(admin
       ? [
           {
-            title: words.channel,
+            title: wp().kinds.channel,
             minor: true,
             narrow: true,
             cell: ({ channel_id: id, channel, provider, tag }: Row) =>

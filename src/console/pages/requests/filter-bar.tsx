@@ -60,17 +60,17 @@ export function FilterBar({
         onChange={(outcome) => set({ outcome })}
       />
       <FilterText
-        label={wp().requests.model}
+        label={wp().kinds.model}
         value={query.model}
         onChange={(model) => set({ model })}
       />
       <FilterText
-        label={wp().requests.key}
+        label={wp().kinds.key}
         value={query.token_name}
         onChange={(token_name) => set({ token_name })}
       />
       {hasTagField ? (
-        <FilterText label={wp().requests.tag} value={query.tag} onChange={(tag) => set({ tag })} />
+        <FilterText label={wp().kinds.tag} value={query.tag} onChange={(tag) => set({ tag })} />
       ) : null}
       {CHIPS.map((name) =>
         query[name] === '' || (name === 'tag' && hasTagField) ? null : (

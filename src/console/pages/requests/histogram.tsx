@@ -85,7 +85,7 @@ function outcomesOf(parts: readonly Part[]): ChartSeries[] {
   const words = wp().overview;
   const kinds = [
     ['ok', words.ok, 1],
-    ['refused', words.refused, 2],
+    ['refused', wp().requests.refused, 2],
     ['failed', wp().requests.failed, 5],
   ] as const;
   const byOutcome = kinds.flatMap(([key, name, color]) => {

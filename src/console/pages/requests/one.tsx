@@ -132,9 +132,9 @@ function FactsOf({ request, full }: { readonly request: Own; readonly full: Full
       <Facts
         of={[
           [words.id, <code>{request.request_id}</code>],
-          [words.model, request.model ?? '–'],
+          [wp().kinds.model, request.model ?? '–'],
           [
-            words.key,
+            wp().kinds.key,
             request.token_id === null ? (
               '–'
             ) : (
@@ -142,7 +142,7 @@ function FactsOf({ request, full }: { readonly request: Own; readonly full: Full
             ),
           ],
           [
-            words.account,
+            wp().kinds.account,
             full?.user_id != null && (
               <Link to={`people?open=${full.user_id}`}>{full.username ?? `#${full.user_id}`}</Link>
             ),

@@ -33,12 +33,12 @@ export function RowActions({
       items={[
         { label: w().open, onClick: () => setQuery({ open: id }) },
         only('outcome', words.outcome, outcome),
-        only('model', words.model, model),
-        only('token_name', words.key, key),
+        only('model', wp().kinds.model, model),
+        only('token_name', wp().kinds.key, key),
         channel == null
           ? undefined
           : {
-              label: words.only(words.channel, row.channel ?? `#${channel}`),
+              label: words.only(wp().kinds.channel, row.channel ?? `#${channel}`),
               onClick: () => onFilter({ channel_id: String(channel) }),
             },
         { label: words.copyId, onClick: () => void copyText(id) },

@@ -68,14 +68,15 @@ function Help({
   readonly causes: CausesOf | undefined;
 }) {
   const { verdictHelp, requests: words } = wp();
-  const all: Readonly<Record<string, { user: string; admin: string } | undefined>> = verdictHelp;
+  const all: Readonly<Record<string, string | { user: string; admin: string } | undefined>> =
+    verdictHelp;
   const help = all[outcome];
   if (help === undefined) return null;
   const isTakenOut = causes !== undefined && causes.takenOut.length > 0;
   return (
     <p>
       <strong>{lead(words.helps)}</strong>
-      {isTakenOut ? words.outHelps : help[of]}
+      {isTakenOut ? words.outHelps : typeof help === 'string' ? help : help[of]}
     </p>
   );
 }
