@@ -61,7 +61,7 @@ export function Home() {
               color: 1,
               values: first.requests.map((all, index) => all - (first.failed[index] ?? 0)),
             },
-            { name: wp().requests.failed, color: 5, values: first.failed },
+            { name: wp().requests.failed, color: 4, values: first.failed },
           ]}
         />
       )}

@@ -12,7 +12,7 @@ export interface ChartSeries {
   readonly name: string;
   readonly values: readonly (number | null)[];
   /** Number of the colour. */
-  readonly color: 1 | 2 | 3 | 4 | 5 | 6;
+  readonly color: 1 | 2 | 3 | 4;
 }
 
 interface ChartProps {
@@ -212,13 +212,13 @@ function Legend({
     <div class="row small">
       {series.map(({ name, values, color }) => (
         <span key={name} class="nowrap">
-          <i class={`key s${color}`} aria-hidden="true" /> {name}
+          <Key color={`series-${color}`} /> {name}
           {valueOf(values)}
         </span>
       ))}
       {before && (
         <span class="nowrap muted">
-          <i class="key before" aria-hidden="true" /> {wp().chart.before}
+          <Key color="border" /> {wp().chart.before}
           {valueOf(before)}
         </span>
       )}
@@ -230,6 +230,10 @@ function Legend({
       </span>
     </div>
   );
+}
+
+function Key({ color }: { readonly color: string }) {
+  return <i class="key" style={{ background: `var(--${color})` }} aria-hidden="true" />;
 }
 
 function Marks({ of }: Of) {

@@ -27,7 +27,7 @@ export function Traffic({
   const named = [
     ['ok', words.ok, 1],
     ['refused', wp().requests.refused, 2],
-    ['failed', wp().requests.failed, 5],
+    ['failed', wp().requests.failed, 4],
   ] as const;
   return (
     <Chart

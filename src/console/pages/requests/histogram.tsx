@@ -86,7 +86,7 @@ function outcomesOf(parts: readonly Part[]): ChartSeries[] {
   const kinds = [
     ['ok', words.ok, 1],
     ['refused', wp().requests.refused, 2],
-    ['failed', wp().requests.failed, 5],
+    ['failed', wp().requests.failed, 4],
   ] as const;
   const byOutcome = kinds.flatMap(([key, name, color]) => {
     const found = parts.find((part) => part.key === key);
@@ -97,6 +97,6 @@ function outcomesOf(parts: readonly Part[]): ChartSeries[] {
   const well = only.requests.map((all, index) => all - (only.failed[index] ?? 0));
   return [
     { name: words.ok, color: 1, values: well },
-    { name: wp().requests.failed, color: 5, values: only.failed },
+    { name: wp().requests.failed, color: 4, values: only.failed },
   ];
 }
