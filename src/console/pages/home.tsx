@@ -7,7 +7,7 @@ import { Link } from '../parts/buttons.js';
 import { Empty, ErrorNotice } from '../parts/notices.js';
 import { Ago, Count, Meter, Money, State, style } from '../parts/values.js';
 import { Chart } from '../parts/chart.js';
-import { timesOf } from '../parts/previous.js';
+import { outcomesOf, timesOf } from '../parts/series.js';
 import { Redeem } from '../parts/redeem.js';
 import { Tile } from '../parts/tile.js';
 import { useAtom } from '../state.js';
@@ -40,7 +40,6 @@ export function Home() {
     query: { start_timestamp: end - 7 * DAY_S, end_timestamp: end },
   });
   const words = wp().home;
-  const [first] = day.data?.series ?? [];
   return (
     <>
       <div class="head">
@@ -48,21 +47,14 @@ export function Home() {
       </div>
       <ErrorNotice error={day.error ?? week.error} onAgain={day.again} />
       <Tiles day={day.data} week={week.data} />
-      {day.data === undefined || first === undefined ? null : (
+      {day.data === undefined ? null : (
         <Chart
           title={words.traffic}
           kind="bars"
           times={timesOf(day.data)}
           format={(value) => count(value, style())}
           timeOf={(seconds) => clock(seconds, style()).slice(0, 5)}
-          series={[
-            {
-              name: wp().overview.ok,
-              color: 1,
-              values: first.requests.map((all, index) => all - (first.failed[index] ?? 0)),
-            },
-            { name: wp().requests.failed, color: 4, values: first.failed },
-          ]}
+          series={outcomesOf(day.data.series)}
         />
       )}
       <div class="halves">

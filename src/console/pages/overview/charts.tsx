@@ -1,6 +1,6 @@
 import { clock, count, duration, moment } from '../../lib/format.js';
 import { Chart, type Mark } from '../../parts/chart.js';
-import { timesOf, usePrevious } from '../../parts/previous.js';
+import { outcomes, timesOf, usePrevious } from '../../parts/series.js';
 import { pickRange } from '../../parts/range.js';
 import { style } from '../../parts/values.js';
 import { wp } from '../../words.js';
@@ -21,17 +21,11 @@ export function Traffic({
   readonly series: Series;
   readonly marks: readonly Mark[];
 }) {
-  const words = wp().overview;
   const end = series.start_timestamp + series.steps * series.step_s;
   const before = usePrevious({ start: series.start_timestamp, end });
-  const named = [
-    ['ok', words.ok, 1],
-    ['refused', wp().requests.refused, 2],
-    ['failed', wp().requests.failed, 4],
-  ] as const;
   return (
     <Chart
-      title={words.traffic}
+      title={wp().overview.traffic}
       kind="bars"
       times={timesOf(series)}
       end={end}
@@ -40,7 +34,7 @@ export function Traffic({
       timeOf={timeStyle(series.step_s)}
       marks={marks}
       onPick={pickRange}
-      series={named.map(([key, name, color]) => ({
+      series={outcomes().map(([key, name, color]) => ({
         ...{ name, color },
         values: series.series.find((part) => part.key === key)?.requests ?? [],
       }))}

@@ -1,10 +1,9 @@
-import { seesAll } from '../../about.js';
 import type { ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { count, moment } from '../../lib/format.js';
 import { style } from '../../parts/values.js';
-import { Chart, type ChartSeries } from '../../parts/chart.js';
-import { timesOf, usePrevious } from '../../parts/previous.js';
+import { Chart } from '../../parts/chart.js';
+import { outcomesOf, seriesOperation, timesOf, usePrevious } from '../../parts/series.js';
 import { pickRange, type OwnRange } from '../../parts/range.js';
 import { wp } from '../../words.js';
 import type { Filters } from './filters.js';
@@ -32,27 +31,18 @@ export function Histogram({
   readonly isOwn: boolean;
   readonly query: Filters;
 }) {
-  const times = { start_timestamp: range.start, end_timestamp: range.end };
-  const admin = seesAll();
   const [filter, group] = CHARTED.find(([name]) => query[name] !== '') ?? [];
   const keys = filter === undefined ? {} : { group, keys: query[filter] };
-  const everyMs = Date.now() / 1_000 < range.end + COUNTED_S ? CHART_MS : (false as const);
-  const all = useRead(
-    'usageSeries',
-    { query: { ...times, ...(group === undefined ? { group: 'outcome' } : keys) } },
-    { enabled: admin, everyMs },
+  const { data } = useRead(
+    seriesOperation(),
+    {
+      query: {
+        ...{ start_timestamp: range.start, end_timestamp: range.end, group: 'outcome', ...keys },
+      },
+    },
+    { everyMs: Date.now() / 1_000 < range.end + COUNTED_S ? CHART_MS : false },
   );
-  const own = useRead(
-    'ownUsageSeries',
-    { query: { ...times, ...(group === 'model' ? { ...keys, group } : { group: 'outcome' }) } },
-    { enabled: !admin, everyMs },
-  );
-  const { data } = admin ? all : own;
-  const picked = filter === undefined ? '' : query[filter];
-  const before = usePrevious(
-    range,
-    group !== undefined && (admin || group === 'model') ? { group, keys: picked } : {},
-  );
+  const before = usePrevious(range, keys);
   if (data === undefined) return null;
   // Where nobody has picked a range, it begins with its first request.
   const from = isOwn || query.span !== '' ? 0 : firstOf(data);
@@ -76,27 +66,4 @@ function firstOf({ series, steps, step_s: step }: ReplyOf<'usageSeries'>): numbe
     series.some(({ requests }) => (requests[index] ?? 0) > 0),
   );
   return Math.max(0, Math.min(at ?? steps, steps - DAY_S / step));
-}
-
-type Part = ReplyOf<'usageSeries'>['series'][number];
-
-/** Bars by outcome; where the statistics are of one thing, those that went well and those that did not. */
-function outcomesOf(parts: readonly Part[]): ChartSeries[] {
-  const words = wp().overview;
-  const kinds = [
-    ['ok', words.ok, 1],
-    ['refused', wp().requests.refused, 2],
-    ['failed', wp().requests.failed, 4],
-  ] as const;
-  const byOutcome = kinds.flatMap(([key, name, color]) => {
-    const found = parts.find((part) => part.key === key);
-    return found === undefined ? [] : [{ name, color, values: found.requests }];
-  });
-  const [only] = parts;
-  if (byOutcome.length > 0 || only === undefined) return byOutcome;
-  const well = only.requests.map((all, index) => all - (only.failed[index] ?? 0));
-  return [
-    { name: words.ok, color: 1, values: well },
-    { name: wp().requests.failed, color: 4, values: only.failed },
-  ];
 }
