@@ -3,7 +3,7 @@ import { call, type ItemOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
 import { Button } from '../parts/buttons.js';
 import { Dialog } from '../parts/dialog.js';
-import { FilterSelect } from '../parts/form.js';
+import { Filter } from '../parts/filter.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, useListQuery } from '../parts/list.js';
 import { Empty, ErrorNotice } from '../parts/notices.js';
@@ -22,7 +22,8 @@ const SIGNS = { waiting: 'busy', sent: 'ok', dead: 'bad' } as const;
 export function Alerts() {
   const words = wp().alerts;
   const { query: address } = useRoute();
-  const { query, page, filtered, set, clear } = useListQuery(['state']);
+  const list = useListQuery(['state']);
+  const { query, page, filtered, clear } = list;
   const state = STATES.find((one) => one === query.state);
   const reading = useRead(
     'listAlerts',
@@ -33,11 +34,11 @@ export function Alerts() {
   return (
     <>
       <ListHead title={w().nav.alerts} total={reading.data?.total}>
-        <FilterSelect
+        <Filter
+          of={list}
+          name="state"
           label={wp().channels.anyState}
-          value={query.state}
           choices={STATES.map((one) => ({ value: one, label: words.states[one] }))}
-          onChange={(value) => set({ state: value })}
         />
         {isAdmin() ? <Test /> : null}
       </ListHead>

@@ -3,7 +3,7 @@ import { download, type ItemOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { recordOf, undoOf } from '../lib/audit.js';
 import { Button, Chip, Link } from '../parts/buttons.js';
-import { FilterText } from '../parts/fields.js';
+import { Filter } from '../parts/filter.js';
 import { Empty } from '../parts/notices.js';
 import { Ago, Moment } from '../parts/values.js';
 import { CsvButton } from '../parts/csv-button.js';
@@ -21,13 +21,13 @@ type Entry = ItemOf<'listAudit'>;
 
 const DAY_S = 86_400;
 const PAGE = 50;
+const FILTERS = ['actor', 'action', 'target'] as const;
 
 /** The audit log: who did what, when, from where and why, and what it replaced. */
 export function Audit() {
   const { query: address } = useRoute();
-  const { query, before, filtered, set, clear } = useListQuery([
-    ...(['actor', 'action', 'target'] as const),
-  ]);
+  const list = useListQuery(FILTERS);
+  const { query, before, filtered, set, clear } = list;
   const own = useOwnRange();
   const minute = Math.floor(Date.now() / 60_000) * 60;
   const matching = {
@@ -54,14 +54,9 @@ export function Audit() {
         <CsvButton save={() => download('listAudit', { query: matching }, 'audit.csv')} />
       </ListHead>
       <div class="row">
-        {(['actor', 'action', 'target'] as const).map((name) => (
-          <FilterText
-            key={name}
-            label={name === 'actor' ? wp().audit.who : wp().audit[name]}
-            value={query[name]}
-            onChange={(text) => set({ [name]: text })}
-          />
-        ))}
+        <Filter of={list} name="actor" label={wp().audit.who} />
+        <Filter of={list} name="action" label={wp().audit.action} />
+        <Filter of={list} name="target" label={wp().audit.target} />
         {query.target === '' ? null : (
           <Chip onRemove={() => set({ target: '' })}>{query.target}</Chip>
         )}

@@ -4,13 +4,13 @@ import { download, type ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { moment, percent } from '../lib/format.js';
 import { byDay, calendarAt, spanBeside, spanOf, type Span, type SpanName } from '../lib/spans.js';
-import { FilterText, Segments } from '../parts/fields.js';
+import { Segments } from '../parts/fields.js';
+import { Filter } from '../parts/filter.js';
 import { Empty, ErrorNotice, Skeleton } from '../parts/notices.js';
 import { NumberTable } from '../parts/number-table.js';
 import { Count, Meter, Money, money, style } from '../parts/values.js';
 import { Chart } from '../parts/chart.js';
 import { CsvButton } from '../parts/csv-button.js';
-import { FilterSelect } from '../parts/form.js';
 import { usePriceMarks } from '../parts/price-marks.js';
 import { pickRange, RangeSteps, useOwnRange, withoutOwnRange } from '../parts/range.js';
 import { setQuery, useRoute } from '../router.js';
@@ -57,6 +57,10 @@ export function Spend() {
   const { data, error, loading, again } = useRead(operation, { query: asked });
   const words = wp().spend;
   const shown = then === undefined ? [by] : [by, then];
+  const grouping = {
+    query: { by, then: then ?? '', label },
+    set: (change: Readonly<Record<string, string>>) => setQuery(change, { replace: true }),
+  };
   const choices = groups.map((value) => ({ value, label: words.groups[value] }));
   return (
     <>
@@ -77,25 +81,14 @@ export function Spend() {
       <Days start={start} end={end} />
       {picked === undefined && span === 'this_month' ? <Forecast end={end} /> : null}
       <div class="row">
-        <FilterSelect
-          label={words.by}
-          value={by}
-          choices={choices}
-          onChange={(value) => setQuery({ by: value }, { replace: true })}
-        />
-        <FilterSelect
+        <Filter of={grouping} name="by" label={words.by} choices={choices} />
+        <Filter
+          of={grouping}
+          name="then"
           label={words.then}
-          value={then ?? ''}
           choices={choices.filter(({ value }) => value !== by)}
-          onChange={(value) => setQuery({ then: value }, { replace: true })}
         />
-        {labelled ? (
-          <FilterText
-            label={words.groups.label}
-            value={label}
-            onChange={(value) => setQuery({ label: value }, { replace: true })}
-          />
-        ) : null}
+        {labelled ? <Filter of={grouping} name="label" label={words.groups.label} /> : null}
       </div>
       {loading ? <Skeleton lines={8} /> : null}
       {data && (

@@ -1,5 +1,5 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface FieldProps {
   readonly label: ComponentChildren;
@@ -122,47 +122,6 @@ export function TextField(props: TextFieldProps) {
 export interface Choice<T extends string> {
   readonly value: T;
   readonly label: string;
-}
-
-const PAUSE_MS = 250;
-
-/** A text filter; it takes effect after a pause in typing. */
-export function FilterText({
-  label,
-  value,
-  onChange,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}) {
-  const [typed, setTyped] = useState(value);
-  // What comes back is what was told, and somebody may have typed on since.
-  const told = useRef(value);
-  useLayoutEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
-    setTyped(value);
-  }, [value]);
-  useEffect(() => {
-    if (typed === told.current) return undefined;
-    const timer = setTimeout(() => {
-      told.current = typed;
-      onChange(typed);
-    }, PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  return (
-    <input
-      class="input filter"
-      type="search"
-      aria-label={label}
-      placeholder={label}
-      value={typed}
-      spellcheck={false}
-      onInput={(event) => setTyped(event.currentTarget.value)}
-    />
-  );
 }
 
 /** A choice of one. */

@@ -68,7 +68,7 @@ export function Form({
   );
 }
 
-function Choices({ choices }: { readonly choices: readonly Choice<string>[] }) {
+export function Choices({ choices }: { readonly choices: readonly Choice<string>[] }) {
   return (
     <>
       {choices.map(({ value, label }) => (
@@ -102,20 +102,5 @@ export function SelectField<T extends string>({
         </select>
       )}
     </Field>
-  );
-}
-
-/** A filter that picks one value; the empty value stands for all. */
-export function FilterSelect({ label, value, choices, onChange }: Choosing<string>) {
-  return (
-    <select
-      class="input filter"
-      aria-label={label}
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    >
-      <option value="">{label}</option>
-      <Choices choices={choices} />
-    </select>
   );
 }

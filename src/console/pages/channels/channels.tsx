@@ -3,8 +3,7 @@ import { isAdmin } from '../../about.js';
 import type { Operations } from '../../api/operations.js';
 import { useRead } from '../../api/query.js';
 import { choicesOf } from '../../parts/choice.js';
-import { FilterText } from '../../parts/fields.js';
-import { FilterSelect } from '../../parts/form.js';
+import { Filter } from '../../parts/filter.js';
 import type { ListQuery } from '../../parts/list.js';
 import { isId } from '../../parts/record.js';
 import { resource } from '../../resource.js';
@@ -151,49 +150,36 @@ const ChannelPage = resource({
   mayEdit: ({ origin }) => origin === 'store' && isAdmin(),
 });
 
-function Filters({ query, set }: ListQuery<(typeof FILTERS)[number]>) {
+function Filters(list: ListQuery<(typeof FILTERS)[number]>) {
   const providers = useRead('listProviders');
   const tags = useRead('listTags');
   const words = wp().channels;
   return (
     <>
-      <FilterText
-        label={words.find}
-        value={query.keyword}
-        onChange={(keyword) => set({ keyword })}
-      />
-      <FilterSelect
+      <Filter of={list} name="keyword" label={words.find} />
+      <Filter
+        of={list}
+        name="state"
         label={words.anyState}
-        value={query.state}
         choices={['live', 'off', ...REASONS].map((value) => ({
           value,
           label: words.states[value] ?? value,
         }))}
-        onChange={(state) => set({ state })}
       />
-      <FilterSelect
+      <Filter
+        of={list}
+        name="provider"
         label={words.anyProvider}
-        value={query.provider}
         choices={(providers.data ?? []).map(({ id, title }) => ({ value: id, label: title }))}
-        onChange={(provider) => set({ provider })}
       />
-      <FilterSelect
+      <Filter
+        of={list}
+        name="tag"
         label={words.anyTag}
-        value={query.tag}
         choices={(tags.data ?? []).map(({ tag }) => ({ value: tag, label: tag }))}
-        onChange={(tag) => set({ tag })}
       />
-      <FilterText
-        label={wp().kinds.model}
-        value={query.model}
-        onChange={(model) => set({ model })}
-      />
-      <FilterSelect
-        label={words.sort}
-        value={query.sort}
-        choices={choicesOf(words.sorts)}
-        onChange={(sort) => set({ sort })}
-      />
+      <Filter of={list} name="model" label={wp().kinds.model} />
+      <Filter of={list} name="sort" label={words.sort} choices={choicesOf(words.sorts)} />
     </>
   );
 }

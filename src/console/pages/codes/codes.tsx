@@ -4,8 +4,7 @@ import { call, type ItemOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { Button, Link } from '../../parts/buttons.js';
 import { ConfirmWrite } from '../../parts/confirm-write.js';
-import { FilterText } from '../../parts/fields.js';
-import { FilterSelect } from '../../parts/form.js';
+import { Filter } from '../../parts/filter.js';
 import type { ListQuery } from '../../parts/list.js';
 import { isId } from '../../parts/record.js';
 import { RowMenu } from '../../parts/row-menu.js';
@@ -78,20 +77,20 @@ export const Codes = resource({
     ),
 });
 
-function Filters({ query, set }: ListQuery<(typeof FILTERS)[number]>) {
+function Filters(list: ListQuery<(typeof FILTERS)[number]>) {
   const [pruning, setPruning] = useState(false);
   const words = wp().codes;
   return (
     <>
-      <FilterText label={w().name} value={query.keyword} onChange={(keyword) => set({ keyword })} />
-      <FilterSelect
+      <Filter of={list} name="keyword" label={w().name} />
+      <Filter
+        of={list}
+        name="status"
         label={wp().keys.anyState}
-        value={query.status}
         choices={STATUSES.map((one) => ({
           value: String(one),
           label: words.states[STATE_NAMES[one]],
         }))}
-        onChange={(status) => set({ status })}
       />
       {isAdmin() ? <Button onClick={() => setPruning(true)}>{words.deleteInvalid}</Button> : null}
       {pruning ? (

@@ -9,8 +9,9 @@ import { budgetFacts } from '../../parts/budget.js';
 import { Button, Chip, Link } from '../../parts/buttons.js';
 import { KeyCode } from '../../parts/code.js';
 import { CsvButton } from '../../parts/csv-button.js';
-import { FilterText, TextField } from '../../parts/fields.js';
-import { FilterSelect, Form } from '../../parts/form.js';
+import { TextField } from '../../parts/fields.js';
+import { Filter } from '../../parts/filter.js';
+import { Form } from '../../parts/form.js';
 import type { ListQuery } from '../../parts/list.js';
 import { memberFactsOf } from '../../parts/members.js';
 import { ErrorNotice } from '../../parts/notices.js';
@@ -163,20 +164,20 @@ function usedAt({ accessed_time: used, created_time: made, used_quota: spent }: 
 }
 
 function Filters(list: Query & { readonly rows: readonly Key[] }) {
-  const { query, set, rows } = list;
+  const { set, rows } = list;
   const wanted = wantedOf(list);
   const owner = wanted.user_id;
   return (
     <>
-      <FilterText label={w().name} value={query.keyword} onChange={(keyword) => set({ keyword })} />
-      <FilterSelect
+      <Filter of={list} name="keyword" label={w().name} />
+      <Filter
+        of={list}
+        name="status"
         label={wp().keys.anyState}
-        value={query.status}
         choices={(Object.keys(STATES) as StateName[]).map((value) => ({
           value,
           label: wp().keys.states[STATES[value]],
         }))}
-        onChange={(status) => set({ status })}
       />
       {owner === undefined ? null : (
         <Chip onRemove={() => set({ user_id: '' })}>

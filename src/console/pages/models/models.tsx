@@ -5,7 +5,7 @@ import { count, someOf } from '../../lib/format.js';
 import { EXAMPLE_BODY } from '../../lib/snippets.js';
 import { Link } from '../../parts/buttons.js';
 import { RequestCode } from '../../parts/code.js';
-import { FilterText } from '../../parts/fields.js';
+import { Filter } from '../../parts/filter.js';
 import { priceText } from '../../parts/price.js';
 import { factOf } from '../../parts/shown.js';
 import { Moment, State, style } from '../../parts/values.js';
@@ -85,13 +85,7 @@ export const Models = resource({
       factOf(words.most, ({ limits }) => limitsText(limits)),
     ];
   },
-  Filters: ({ query, set }) => (
-    <FilterText
-      label={wp().kinds.model}
-      value={query.keyword}
-      onChange={(keyword) => set({ keyword })}
-    />
-  ),
+  Filters: (list) => <Filter of={list} name="keyword" label={wp().kinds.model} />,
   empty: () => ({
     title: wp().models.none,
     children: seesAll() ? wp().models.noneHelp : wp().models.noneForUsers,

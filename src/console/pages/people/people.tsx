@@ -4,8 +4,7 @@ import type { Operations } from '../../api/operations.js';
 import { useRead } from '../../api/query.js';
 import { budgetFacts } from '../../parts/budget.js';
 import { Chip, Link } from '../../parts/buttons.js';
-import { FilterText } from '../../parts/fields.js';
-import { FilterSelect } from '../../parts/form.js';
+import { Filter } from '../../parts/filter.js';
 import type { ListQuery } from '../../parts/list.js';
 import { LoginList } from '../../parts/logins.js';
 import { isId } from '../../parts/record.js';
@@ -102,29 +101,25 @@ export const People = resource({
   Details,
 });
 
-function Filters({ query, set }: ListQuery<(typeof FILTERS)[number]>) {
+function Filters(list: ListQuery<(typeof FILTERS)[number]>) {
   const words = wp().people;
   return (
     <>
-      <FilterText
-        label={words.find}
-        value={query.keyword}
-        onChange={(keyword) => set({ keyword })}
-      />
-      <FilterSelect
+      <Filter of={list} name="keyword" label={words.find} />
+      <Filter
+        of={list}
+        name="role"
         label={words.anyRole}
-        value={query.role}
         choices={ROLES.map((one) => ({ value: String(one), label: words.roles[one] }))}
-        onChange={(role) => set({ role })}
       />
-      <FilterSelect
+      <Filter
+        of={list}
+        name="status"
         label={wp().keys.anyState}
-        value={query.status}
         choices={[
           { value: '1', label: wp().keys.states.enabled },
           { value: '2', label: wp().keys.states.disabled },
         ]}
-        onChange={(status) => set({ status })}
       />
     </>
   );

@@ -1,7 +1,7 @@
 import { duration } from '../../lib/format.js';
 import { Chip } from '../../parts/buttons.js';
-import { FilterText, Segments } from '../../parts/fields.js';
-import { FilterSelect } from '../../parts/form.js';
+import { Segments } from '../../parts/fields.js';
+import { Filter } from '../../parts/filter.js';
 import { withoutOwnRange } from '../../parts/range.js';
 import { setQuery } from '../../router.js';
 import { w, wp } from '../../words.js';
@@ -13,21 +13,20 @@ const CHIPS = ['channel_id', 'provider', 'tag', 'user_id', 'slower'] as const;
 
 /** What the list is filtered by. */
 export function FilterBar({
-  query,
+  of: list,
   kind,
   isOwnRange,
   hasTagField,
   first,
-  set,
 }: {
-  readonly query: Filters;
+  readonly of: { readonly query: Filters; readonly set: (change: Partial<Filters>) => void };
   readonly kind: (typeof KINDS)[number] | undefined;
   readonly isOwnRange: boolean;
   readonly hasTagField: boolean;
   /** A row that was found, which has the names of what is picked by its number. */
   readonly first: Row | undefined;
-  readonly set: (change: Partial<Filters>) => void;
 }) {
+  const { query, set } = list;
   return (
     <div class="row">
       <Segments
@@ -50,28 +49,18 @@ export function FilterBar({
           setQuery(withoutOwnRange(value === 'all' ? '' : value), { replace: true })
         }
       />
-      <FilterSelect
+      <Filter
+        of={list}
+        name="outcome"
         label={wp().requests.anyOutcome}
-        value={query.outcome}
         choices={outcomes().map((value) => ({
           value,
           label: value === 'failed' ? wp().requests.anyError : value,
         }))}
-        onChange={(outcome) => set({ outcome })}
       />
-      <FilterText
-        label={wp().kinds.model}
-        value={query.model}
-        onChange={(model) => set({ model })}
-      />
-      <FilterText
-        label={wp().kinds.key}
-        value={query.token_name}
-        onChange={(token_name) => set({ token_name })}
-      />
-      {hasTagField ? (
-        <FilterText label={wp().kinds.tag} value={query.tag} onChange={(tag) => set({ tag })} />
-      ) : null}
+      <Filter of={list} name="model" label={wp().kinds.model} />
+      <Filter of={list} name="token_name" label={wp().kinds.key} />
+      {hasTagField ? <Filter of={list} name="tag" label={wp().kinds.tag} /> : null}
       {CHIPS.map((name) =>
         query[name] === '' || (name === 'tag' && hasTagField) ? null : (
           <Chip key={name} onRemove={() => set({ [name]: '' })}>

@@ -78,12 +78,11 @@ function RequestList() {
         <CsvButton save={() => download(operation, { query: matching }, 'requests.csv')} />
       </ListHead>
       <FilterBar
-        query={query}
+        of={{ query, set }}
         kind={matching.kind}
         isOwnRange={own !== undefined}
         hasTagField={admin && matching.kind !== 'refused'}
         first={listed?.items[0]}
-        set={set}
       />
       <Histogram range={range} isOwn={own !== undefined} query={query} />
       {paused && live && listed ? (
