@@ -243,8 +243,9 @@ describe('a key that is typed', () => {
 
   it('makes the body that adds it, and the command that does the same', () => {
     const draft = {
-      ...{ ...EMPTY_KEY, name: ' lab ', quota: '2', models: 'x, y\nz', ends: '2027-01-31' },
-      ...{ aliases: 'fast = x\nbest=y', addresses: '10.0.0.0/8', defaultModel: 'x' },
+      ...{ ...EMPTY_KEY, name: ' lab ', remain_quota: '2', model_limits: 'x, y\nz' },
+      ...{ aliases: 'fast = x\nbest=y', allow_ips: '10.0.0.0/8', default_model: 'x' },
+      expired_time: '2027-01-31',
       members: { rate_limit: '60', reply_cache: 'false', budget: '1.5', budget_period: 'week' },
     };
 
@@ -265,7 +266,9 @@ describe('a key that is typed', () => {
         '--aliases fast=x,best=y --expires 2027-01-31T23:59:59Z --rate-limit 60 --reply-cache false ' +
         '--budget 750000 --budget-period week',
     );
-    expect(createKeyCommand({ ...EMPTY_KEY, name: "Ann's app", quota: '1e3' }, 'ann lee')).toBe(
+    expect(
+      createKeyCommand({ ...EMPTY_KEY, name: "Ann's app", remain_quota: '1e3' }, 'ann lee'),
+    ).toBe(
       String.raw`npm run cli -- keys create --name 'Ann'\''s app' --user 'ann lee' --quota 1000usd`,
     );
     expect(createKeyBody({ ...EMPTY_KEY, name: 'a' })).toEqual({
@@ -284,10 +287,13 @@ describe('a key that is typed', () => {
   it('sends of a change what was changed alone', () => {
     const same = keyDraftOf(key);
 
-    expect(same).toMatchObject({ quota: '0.5', models: 'a b, c', ends: '1970-01-01' });
+    expect(same).toMatchObject({
+      ...{ remain_quota: '0.5', model_limits: 'a b, c', expired_time: '1970-01-01' },
+    });
     expect(updateKeyBody(key, same)).toEqual({ id: 7 });
     const edit = {
-      ...{ ...same, quota: '', models: '', ends: '', aliases: '', fallbacks: 'b' },
+      ...{ ...same, remain_quota: '', model_limits: '', expired_time: '' },
+      ...{ aliases: '', fallbacks: 'b' },
       members: { ...same.members, dialect: 'auto', may_explain: 'true' },
     };
     expect(updateKeyBody(key, edit)).toEqual({

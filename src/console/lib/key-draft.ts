@@ -5,20 +5,20 @@ import { unitsOf } from './format.js';
 import { changedMembers, memberFlags, textsOf, type MemberTexts } from './members.js';
 import { commandOf } from './shell.js';
 
-/** What somebody types to make or change a key; this file makes the API's request bodies from it. Pure. */
+/** What somebody types to make or change a key, by the API's names; this file makes its request bodies from it. Pure. */
 export interface KeyDraft {
   readonly name: string;
   /** In dollars, of a new key; empty: what the account has. */
-  readonly quota: string;
-  readonly models: string;
+  readonly remain_quota: string;
+  readonly model_limits: string;
   readonly tags: string;
-  readonly addresses: string;
-  readonly defaultModel: string;
+  readonly allow_ips: string;
+  readonly default_model: string;
   /** One per line: `alias = model`. */
   readonly aliases: string;
   readonly fallbacks: string;
   /** As `YYYY-MM-DD`; empty: never. */
-  readonly ends: string;
+  readonly expired_time: string;
   readonly members: MemberTexts;
 }
 
@@ -27,23 +27,24 @@ type UpdateBody = Operations['updateToken']['body'];
 export type KnownKey = Operations['getToken']['reply'];
 
 export const EMPTY_KEY: KeyDraft = {
-  ...{ name: '', quota: '', models: '', tags: '', addresses: '', defaultModel: '' },
-  ...{ aliases: '', fallbacks: '', ends: '', members: {} },
+  ...{ name: '', remain_quota: '', model_limits: '', tags: '', allow_ips: '', default_model: '' },
+  ...{ aliases: '', fallbacks: '', expired_time: '', members: {} },
 };
 
 export function keyDraftOf(key: KnownKey): KeyDraft {
   return {
     name: key.name,
-    quota: key.unlimited_quota ? '' : String(key.remain_quota / UNITS_PER_DOLLAR),
-    models: key.model_limits_enabled ? key.model_limits.join(', ') : '',
+    remain_quota: key.unlimited_quota ? '' : String(key.remain_quota / UNITS_PER_DOLLAR),
+    model_limits: key.model_limits_enabled ? key.model_limits.join(', ') : '',
     tags: key.tags.join(', '),
-    addresses: key.allow_ips.join(', '),
-    defaultModel: key.default_model ?? '',
+    allow_ips: key.allow_ips.join(', '),
+    default_model: key.default_model ?? '',
     aliases: Object.entries(key.aliases)
       .map(([alias, model]) => `${alias} = ${model}`)
       .join('\n'),
     fallbacks: key.fallbacks.join(', '),
-    ends: key.expired_time < 0 ? '' : new Date(key.expired_time * 1000).toISOString().slice(0, 10),
+    expired_time:
+      key.expired_time < 0 ? '' : new Date(key.expired_time * 1000).toISOString().slice(0, 10),
     members: textsOf(MEMBERS.key, key),
   };
 }
@@ -83,14 +84,14 @@ function endText(day: string): string {
 
 /** What the draft says of members besides those of the table. */
 function plainOf(draft: KeyDraft) {
-  const models = namesIn(draft.models);
+  const models = namesIn(draft.model_limits);
   return {
     name: draft.name.trim(),
     model_limits_enabled: models.length > 0,
     model_limits: models,
     tags: namesIn(draft.tags),
-    allow_ips: namesIn(draft.addresses),
-    default_model: draft.defaultModel.trim() === '' ? null : draft.defaultModel.trim(),
+    allow_ips: namesIn(draft.allow_ips),
+    default_model: draft.default_model.trim() === '' ? null : draft.default_model.trim(),
     aliases: aliasesIn(draft.aliases),
     fallbacks: namesIn(draft.fallbacks),
   };
@@ -106,14 +107,14 @@ function differing(plain: typeof EMPTY, before: typeof EMPTY): Partial<typeof EM
 }
 
 export function createKeyBody(draft: KeyDraft): CreateBody {
-  const quota = draft.quota.trim();
+  const quota = draft.remain_quota.trim();
   return {
     ...differing(plainOf(draft), EMPTY),
     name: draft.name.trim(),
     ...(quota === ''
       ? { unlimited_quota: true }
       : { remain_quota: unitsOf(quota), unlimited_quota: false }),
-    ...(draft.ends === '' ? {} : { expired_time: endOf(draft.ends) }),
+    ...(draft.expired_time === '' ? {} : { expired_time: endOf(draft.expired_time) }),
     ...changedMembers(MEMBERS.key, draft.members),
   };
 }
@@ -124,31 +125,33 @@ export function updateKeyBody(
   draft: KeyDraft,
 ): Omit<UpdateBody, 'if_revision' | 'reason'> {
   const before = keyDraftOf(key);
-  const quota = draft.quota.trim();
+  const quota = draft.remain_quota.trim();
   return {
     id: key.id,
     ...differing(plainOf(draft), plainOf(before)),
-    ...(quota === before.quota
+    ...(quota === before.remain_quota
       ? {}
       : quota === ''
         ? { unlimited_quota: true }
         : { remain_quota: unitsOf(quota), unlimited_quota: false }),
-    ...(draft.ends === before.ends ? {} : { expired_time: endOf(draft.ends) }),
+    ...(draft.expired_time === before.expired_time
+      ? {}
+      : { expired_time: endOf(draft.expired_time) }),
     ...changedMembers(MEMBERS.key, draft.members, key),
   };
 }
 
 /** The command that makes the same key. */
 export function createKeyCommand(draft: KeyDraft, owner: string): string {
-  const quota = draft.quota.trim();
+  const quota = draft.remain_quota.trim();
   return commandOf(quota === '' ? 'keys create --unlimited' : 'keys create', [
     ['name', draft.name.trim() === '' ? 'my-app' : draft.name.trim()],
     ['user', owner.trim()],
     ['quota', quota === '' ? '' : `${Number(quota)}usd`],
-    ['models', namesIn(draft.models).join(',')],
+    ['models', namesIn(draft.model_limits).join(',')],
     ['tags', namesIn(draft.tags).join(',')],
-    ['ips', namesIn(draft.addresses).join(',')],
-    ['default-model', draft.defaultModel.trim()],
+    ['ips', namesIn(draft.allow_ips).join(',')],
+    ['default-model', draft.default_model.trim()],
     [
       'aliases',
       namesIn(draft.aliases)
@@ -156,7 +159,7 @@ export function createKeyCommand(draft: KeyDraft, owner: string): string {
         .replaceAll(/\s*=\s*/g, '='),
     ],
     ['fallbacks', namesIn(draft.fallbacks).join(',')],
-    ['expires', draft.ends === '' ? '' : endText(draft.ends)],
+    ['expires', draft.expired_time === '' ? '' : endText(draft.expired_time)],
     ...memberFlags(MEMBERS.key, draft.members),
   ]);
 }

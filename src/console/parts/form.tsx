@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/call.js';
 import { Field, TextField, type Choice, type Choosing, type TextFieldProps } from './fields.js';
+import type { DraftPart } from './form-dialog.js';
 import { FormError, fieldError } from './notices.js';
 
 /** A field of a form; `name` is the API's name for it, which errors refer to. */
@@ -31,6 +32,24 @@ export function Fields<N extends string>({ fields, values, onChange, error }: Fi
         />
       ))}
     </>
+  );
+}
+
+/** A text of a draft that has the API's names for its members. */
+export function DraftField<N extends string, D extends Values<N>>({
+  draft,
+  onChange,
+  error,
+  name,
+  ...field
+}: DraftPart<D> & FormField<N>) {
+  return (
+    <TextField
+      {...field}
+      value={draft[name]}
+      onInput={(text) => onChange({ ...draft, [name]: text })}
+      error={fieldError(error, name)}
+    />
   );
 }
 

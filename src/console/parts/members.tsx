@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { ApiError } from '../api/call.js';
 import type { MemberName, MemberRow, MemberTexts } from '../lib/members.js';
 import { count } from '../lib/format.js';
 import { w, wp } from '../words.js';
+import type { DraftPart } from './form-dialog.js';
 import { factOf, type Shown } from './shown.js';
 import { money, style } from './values.js';
 import { Check, TextField } from './fields.js';
@@ -10,25 +10,21 @@ import { fieldError } from './notices.js';
 import { SelectField } from './form.js';
 
 /** A field for each member, made from its row: one that is added to the table appears here. */
-export function MemberFields({
+export function MemberFields<D extends { readonly members: MemberTexts }>({
   rows,
-  texts,
+  draft,
   onChange,
   error,
-}: {
-  readonly rows: readonly MemberRow[];
-  readonly texts: MemberTexts;
-  readonly onChange: (texts: MemberTexts) => void;
-  readonly error: ApiError | undefined;
-}) {
+}: DraftPart<D> & { readonly rows: readonly MemberRow[] }) {
+  const { members } = draft;
   return (
     <>
       {rows.map((row) => (
         <MemberField
           key={row.name}
           row={row}
-          value={texts[row.name] ?? ''}
-          onInput={(text) => onChange({ ...texts, [row.name]: text })}
+          value={members[row.name] ?? ''}
+          onInput={(text) => onChange({ ...draft, members: { ...members, [row.name]: text } })}
           error={fieldError(error, row.name)}
         />
       ))}

@@ -5,7 +5,7 @@ import { lead } from '../../lib/lead.js';
 import { TextField } from '../../parts/fields.js';
 import type { DraftPart } from '../../parts/form-dialog.js';
 import { fieldError } from '../../parts/notices.js';
-import { SelectField } from '../../parts/form.js';
+import { DraftField, SelectField } from '../../parts/form.js';
 import { MemberFields } from '../../parts/members.js';
 import { w, wp } from '../../words.js';
 
@@ -26,15 +26,14 @@ export const CHANNEL_FIELDS = [
 ];
 
 /** The address, for providers outside the gateway. */
-export function AddressField({ draft, onChange, error, provider }: ProviderPartProps) {
+export function AddressField({ provider, ...part }: ProviderPartProps) {
   if (provider?.inside === true) return null;
   return (
-    <TextField
+    <DraftField
+      {...part}
+      name="base_url"
       label={wp().channels.address}
       help={wp().channels.addressHelp(provider?.base_url ?? null)}
-      value={draft.base_url}
-      onInput={(base_url) => onChange({ ...draft, base_url })}
-      error={fieldError(error, 'base_url')}
       placeholder={provider?.base_url ?? 'http://gpu-3:8080'}
       required={provider?.base_url === null}
       mono
@@ -117,11 +116,13 @@ function textOf(preset: unknown): string {
   return typeof preset === 'number' || typeof preset === 'boolean' ? String(preset) : '';
 }
 
-export function ModelsField({ draft, onChange, error, provider }: ProviderPartProps) {
+export function ModelsField({ provider, ...part }: ProviderPartProps) {
   const words = wp().channels;
   const examples = provider?.example_models ?? [];
   return (
-    <TextField
+    <DraftField
+      {...part}
+      name="models"
       label={w().nav.models}
       help={
         <>
@@ -134,10 +135,7 @@ export function ModelsField({ draft, onChange, error, provider }: ProviderPartPr
           )}
         </>
       }
-      value={draft.models}
-      onInput={(models) => onChange({ ...draft, models })}
-      error={fieldError(error, 'models')}
-      rows={Math.min(10, Math.max(3, draft.models.split('\n').length + 1))}
+      rows={Math.min(10, Math.max(3, part.draft.models.split('\n').length + 1))}
       required
       mono
     />
@@ -147,54 +145,27 @@ export function ModelsField({ draft, onChange, error, provider }: ProviderPartPr
 export const ROUTING: ReadonlySet<string> = new Set(['priority', 'weight']);
 
 /** The channel's place among the others. */
-export function RoutingFields({
-  draft,
-  onChange,
-  error,
-  tags,
-}: PartProps & { readonly tags: readonly string[] }) {
-  const words = wp().channels;
+export function RoutingFields({ tags, ...part }: PartProps & { readonly tags: readonly string[] }) {
   return (
     <>
-      <TextField
+      <DraftField
+        {...part}
+        name="tag"
         label={wp().kinds.tag}
-        help={words.tagHelp}
+        help={wp().channels.tagHelp}
         options={tags}
-        value={draft.tag}
-        onInput={(tag) => onChange({ ...draft, tag })}
-        error={fieldError(error, 'tag')}
       />
-      <MemberFields
-        rows={MEMBERS.channel.filter(({ name }) => ROUTING.has(name))}
-        texts={draft.members}
-        onChange={(members) => onChange({ ...draft, members })}
-        error={error}
-      />
+      <MemberFields {...part} rows={MEMBERS.channel.filter(({ name }) => ROUTING.has(name))} />
     </>
   );
 }
 
 /** Every other member of the table. */
-export function BoundFields({ draft, onChange, error }: PartProps) {
-  return (
-    <MemberFields
-      rows={MEMBERS.channel.filter(({ name }) => !ROUTING.has(name))}
-      texts={draft.members}
-      onChange={(members) => onChange({ ...draft, members })}
-      error={error}
-    />
-  );
+export function BoundFields(part: PartProps) {
+  return <MemberFields {...part} rows={MEMBERS.channel.filter(({ name }) => !ROUTING.has(name))} />;
 }
 
 /** The channel's name. */
-export function NameField({ draft, onChange, error }: PartProps) {
-  return (
-    <TextField
-      label={w().name}
-      value={draft.name}
-      onInput={(name) => onChange({ ...draft, name })}
-      error={fieldError(error, 'name')}
-      required
-    />
-  );
+export function NameField(part: PartProps) {
+  return <DraftField {...part} name="name" label={w().name} required />;
 }

@@ -17,6 +17,7 @@ import {
 } from '../../lib/key-draft.js';
 import { SegmentsField } from '../../parts/choice.js';
 import { TextField } from '../../parts/fields.js';
+import { DraftField } from '../../parts/form.js';
 import {
   EditDialog,
   FormDialog,
@@ -40,106 +41,71 @@ export function inDays(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 }
 
-const FIELDS = [
-  ...['name', 'remain_quota', 'expired_time', 'model_limits', 'tags', 'allow_ips'],
-  ...['default_model', 'aliases', 'fallbacks', 'user_id'],
-  ...MEMBERS.key.map(({ name }) => name),
-];
-
-/** The texts of a draft that are folded away, with what errors call them. */
-const RARER = [
-  ['tags', 'tags'],
-  ['addresses', 'allow_ips'],
-  ['defaultModel', 'default_model'],
-  ['aliases', 'aliases'],
-  ['fallbacks', 'fallbacks'],
-] as const;
-
-function rarerWords(member: (typeof RARER)[number][0]): { label: string; help: string } {
-  const words = wp().keys;
-  const label = member === 'tags' ? w().nav.tags : words[member];
-  return { label, help: words[`${member}Help`] };
-}
+const FIELDS = [...Object.keys(EMPTY_KEY), 'user_id', ...MEMBERS.key.map(({ name }) => name)];
+/** The texts of a draft that are folded away. */
+const RARER = ['tags', 'allow_ips', 'default_model', 'aliases', 'fallbacks'] as const;
 
 /** Every member of a key that the API takes. */
-function KeyFields({
-  draft,
-  onChange,
-  error,
-  more,
-}: DraftPart<KeyDraft> & { readonly more: boolean }) {
+function KeyFields({ more, ...form }: DraftPart<KeyDraft> & { readonly more: boolean }) {
+  const { draft, onChange } = form;
   const words = wp().keys;
+  const names = labels();
   const ids = (useRead('listOwnModels').data ?? []).map(({ id }) => id);
   const admin = isAdmin();
   const put = (change: Partial<KeyDraft>): void => onChange({ ...draft, ...change });
-  const segment = DAYS.find((days) => draft.ends === inDays(Number(days)));
+  const segment = DAYS.find((days) => draft.expired_time === inDays(Number(days)));
   return (
     <>
-      <TextField
-        label={w().name}
-        value={draft.name}
-        onInput={(name) => put({ name })}
-        error={fieldError(error, 'name')}
-        required
-        autofocus
-      />
-      <TextField
-        label={words.budget}
+      <DraftField {...form} name="name" label={names.name} required autofocus />
+      <DraftField
+        {...form}
+        name="remain_quota"
+        label={names.remain_quota}
         help={words.budgetHelp}
         type="number"
         min={0}
         step="any"
-        value={draft.quota}
-        onInput={(quota) => put({ quota })}
-        error={fieldError(error, 'remain_quota')}
       />
-      <TextField
-        label={w().nav.models}
+      <DraftField
+        {...form}
+        name="model_limits"
+        label={names.model_limits}
         help={words.modelsHelp}
-        value={draft.models}
-        onInput={(text) => put({ models: text })}
-        error={fieldError(error, 'model_limits')}
-        options={withOneMore(draft.models, ids)}
+        options={withOneMore(draft.model_limits, ids)}
       />
       <SegmentsField
-        label={words.ends}
-        value={draft.ends === '' ? 'never' : (segment ?? 'date')}
+        label={names.expired_time}
+        value={draft.expired_time === '' ? 'never' : (segment ?? 'date')}
         choices={[
           { value: 'never', label: words.noEnd },
           ...DAYS.map((value) => ({ value, label: words.days(Number(value)) })),
           { value: 'date', label: words.date },
         ]}
         onChange={(picked) =>
-          put({ ends: picked === 'never' ? '' : inDays(picked === 'date' ? 7 : Number(picked)) })
+          put({
+            expired_time: picked === 'never' ? '' : inDays(picked === 'date' ? 7 : Number(picked)),
+          })
         }
       />
-      {draft.ends === '' || segment !== undefined ? null : (
-        <TextField
-          label={words.endsOn}
-          type="date"
-          value={draft.ends}
-          onInput={(ends) => put({ ends })}
-          error={fieldError(error, 'expired_time')}
-        />
+      {draft.expired_time === '' || segment !== undefined ? null : (
+        <DraftField {...form} name="expired_time" label={words.endsOn} type="date" />
       )}
       <details open={more}>
         <summary>{words.limits}</summary>
         <div class="stack">
           <MemberFields
+            {...form}
             rows={MEMBERS.key.filter(({ name }) => admin || name !== 'may_explain')}
-            texts={draft.members}
-            onChange={(members) => put({ members })}
-            error={error}
           />
-          {RARER.map(([member, param]) => (
-            <TextField
-              key={member}
-              {...rarerWords(member)}
-              value={draft[member]}
-              onInput={(text) => put({ [member]: text })}
-              error={fieldError(error, param)}
-              {...(member === 'defaultModel' ? { options: ids } : {})}
-              {...(member === 'aliases' ? { rows: 2, mono: true } : {})}
+          {RARER.map((name) => (
+            <DraftField
+              key={name}
+              {...form}
+              name={name}
+              label={names[name]}
+              help={words[`${name}Help`]}
+              {...(name === 'default_model' ? { options: ids } : {})}
+              {...(name === 'aliases' ? { rows: 2, mono: true } : {})}
             />
           ))}
         </div>
@@ -180,9 +146,9 @@ export function NewKey({ onClose }: Closable) {
           <ReasonField value={reason} onInput={setReason} />
           <p role="status">
             {wp().keys.sentence(
-              draft.quota === '' ? undefined : money(unitsOf(draft.quota)),
-              namesIn(draft.models),
-              draft.ends === '' ? undefined : daysUntil(draft.ends),
+              draft.remain_quota === '' ? undefined : money(unitsOf(draft.remain_quota)),
+              namesIn(draft.model_limits),
+              draft.expired_time === '' ? undefined : daysUntil(draft.expired_time),
               rate === '' ? undefined : Number(rate),
             )}
           </p>
@@ -245,7 +211,7 @@ export function EditKey({ token, onClose }: Closable & { readonly token: KnownKe
         })
       }
       comparable={comparable}
-      labels={labels()}
+      labels={{ ...memberLabels(), ...labels() }}
       fields={FIELDS}
       onDone={savedThen(onClose)}
       onClose={onClose}
@@ -259,12 +225,12 @@ function comparable({ members, ...plain }: KeyDraft): Comparable {
   return { ...plain, ...members };
 }
 
-function labels(): Comparable {
+/** What the texts of a draft are called. */
+function labels() {
   const words = wp().keys;
   return {
-    ...memberLabels(),
-    ...{ name: w().name, quota: words.budget, models: w().nav.models, tags: w().nav.tags },
-    ...{ addresses: words.addresses, defaultModel: words.defaultModel, aliases: words.aliases },
-    ...{ fallbacks: words.fallbacks, ends: words.ends },
+    ...{ name: w().name, remain_quota: words.budget, model_limits: w().nav.models },
+    ...{ tags: w().nav.tags, allow_ips: words.allow_ips, default_model: words.default_model },
+    ...{ aliases: words.aliases, fallbacks: words.fallbacks, expired_time: words.ends },
   };
 }

@@ -6,8 +6,8 @@ import type { Operations } from '../../api/operations.js';
 import { unitsOf } from '../../lib/format.js';
 import { changedMembers, textsOf, type MemberTexts } from '../../lib/members.js';
 import { SegmentsField, choicesOf } from '../../parts/choice.js';
-import { EditDialog, FormDialog, savedThen } from '../../parts/form-dialog.js';
-import { Fields, SelectField } from '../../parts/form.js';
+import { EditDialog, FormDialog, savedThen, type DraftPart } from '../../parts/form-dialog.js';
+import { DraftField, SelectField } from '../../parts/form.js';
 import { MemberFields, memberLabels } from '../../parts/members.js';
 import { toast } from '../../parts/toast.js';
 import type { Closable } from '../../parts/dialog.js';
@@ -20,48 +20,44 @@ type Role = User['role'];
 const MEMBER_NAMES = MEMBERS.account.map(({ name }) => name);
 
 /** The roles that one may give: those below one’s own. */
-function RoleField({
-  value,
-  onChange,
-}: {
-  readonly value: Role;
-  readonly onChange: (role: Role) => void;
-}) {
+function RoleField<D extends { readonly role: Role }>({ draft, onChange }: DraftPart<D>) {
   const own = about.get()?.self?.role ?? 0;
   const roles = ([1, 5, 10] as const).filter((role) => role < own);
   return (
     <SelectField
       label={wp().people.role}
-      value={String(value)}
+      value={String(draft.role)}
       choices={roles.map((one) => ({ value: String(one), label: wp().people.roles[one] }))}
-      onChange={(picked) => onChange(roles.find((one) => String(one) === picked) ?? 1)}
+      onChange={(picked) =>
+        onChange({ ...draft, role: roles.find((one) => String(one) === picked) ?? 1 })
+      }
     />
   );
 }
 
+const NOBODY = {
+  ...{ username: '', password: '', email: '', display_name: '', quota: '', reason: '' },
+  ...{ role: 1 as Role, members: {} as MemberTexts },
+};
 const FIELDS = ['username', 'password', 'email', 'display_name', 'quota', ...MEMBER_NAMES];
 
 /** A new account: with a password that is passed on, or with a mail that lets its owner choose one. */
 export function NewUser({ onClose }: Closable) {
-  const [values, setValues] = useState({
-    ...{ username: '', password: '', email: '', display_name: '', quota: '', reason: '' },
-  });
+  const [draft, setDraft] = useState(NOBODY);
   const [way, setWay] = useState<'password' | 'mail'>('password');
-  const [role, setRole] = useState<Role>(1);
-  const [members, setMembers] = useState<MemberTexts>({});
   const words = wp().people;
-  const { quota, password, ...texts } = values;
+  const { quota, password, role, members, ...texts } = draft;
   const invites = way === 'mail';
   const given = Object.entries(texts).filter(([, text]) => text !== '');
   return (
     <FormDialog
       title={words.new}
       action={invites ? words.invite : words.make}
-      ready={values.username !== '' && (invites ? values.email : password) !== ''}
+      ready={draft.username !== '' && (invites ? draft.email : password) !== ''}
       body={
         {
           ...Object.fromEntries(given),
-          ...{ username: values.username, role },
+          ...{ username: draft.username, role },
           ...(quota === '' ? {} : { quota: unitsOf(quota) }),
           ...changedMembers(MEMBERS.account, members),
         } as Operations['inviteUser']['body']
@@ -78,69 +74,68 @@ export function NewUser({ onClose }: Closable) {
       onClose={onClose}
       fields={FIELDS}
     >
-      {(error) => (
-        <>
-          <SegmentsField
-            label={words.way}
-            value={way}
-            choices={choicesOf(words.ways)}
-            onChange={setWay}
-          />
-          {invites ? (
-            <p class="muted small">
-              {about.get()?.mail === 'outbox' ? words.outbox : words.inviteHelp}
-            </p>
-          ) : null}
-          <RoleField value={role} onChange={setRole} />
-          <Fields
-            values={values}
-            onChange={setValues}
-            error={error}
-            fields={[
-              { name: 'username', label: w().name, required: true, autofocus: true },
-              ...(invites
-                ? []
-                : ([
-                    {
-                      name: 'password',
-                      label: w().login.password,
-                      help: words.passwordHelpNew,
-                      type: 'password',
-                      autocomplete: 'new-password',
-                      required: true,
-                    },
-                  ] as const)),
-              { name: 'email', label: w().login.email, type: 'email', required: invites },
-              { name: 'display_name', label: wp().account.displayName },
-              {
-                ...{ name: 'quota', label: words.startBalance },
-                ...({ type: 'number', min: 0, step: 'any' } as const),
-              },
-              { name: 'reason', label: w().reason, help: w().reasonHelp },
-            ]}
-          />
-          <details>
-            <summary>{wp().keys.limits}</summary>
-            <div class="stack">
-              <MemberFields
-                rows={MEMBERS.account}
-                texts={members}
-                onChange={setMembers}
-                error={error}
+      {(error) => {
+        const form = { draft, onChange: setDraft, error };
+        return (
+          <>
+            <SegmentsField
+              label={words.way}
+              value={way}
+              choices={choicesOf(words.ways)}
+              onChange={setWay}
+            />
+            {invites ? (
+              <p class="muted small">
+                {about.get()?.mail === 'outbox' ? words.outbox : words.inviteHelp}
+              </p>
+            ) : null}
+            <RoleField {...form} />
+            <DraftField {...form} name="username" label={w().name} required autofocus />
+            {invites ? null : (
+              <DraftField
+                {...form}
+                name="password"
+                label={w().login.password}
+                help={words.passwordHelpNew}
+                type="password"
+                autocomplete="new-password"
+                required
               />
-            </div>
-          </details>
-        </>
-      )}
+            )}
+            <DraftField
+              {...form}
+              name="email"
+              label={w().login.email}
+              type="email"
+              required={invites}
+            />
+            <DraftField {...form} name="display_name" label={wp().account.displayName} />
+            <DraftField
+              {...form}
+              name="quota"
+              label={words.startBalance}
+              type="number"
+              min={0}
+              step="any"
+            />
+            <DraftField {...form} name="reason" label={w().reason} help={w().reasonHelp} />
+            <details>
+              <summary>{wp().keys.limits}</summary>
+              <div class="stack">
+                <MemberFields {...form} rows={MEMBERS.account} />
+              </div>
+            </details>
+          </>
+        );
+      }}
     </FormDialog>
   );
 }
 
 /** What somebody types to change an account. */
-interface Draft {
-  readonly texts: Texts;
-  readonly role: Role;
-  readonly members: MemberTexts;
+function draftOf(user: User) {
+  const { username, email, display_name, role } = user;
+  return { username, email, display_name, role, members: textsOf(MEMBERS.account, user) };
 }
 
 /** Changes an account; whoever changed it meanwhile is not overwritten without a question. */
@@ -150,25 +145,23 @@ export function EditUser({ user, onClose }: Closable & { readonly user: User }) 
     <EditDialog
       of={user}
       title={words.editTitle(user.username)}
-      draftOf={(of): Draft => ({
-        texts: valuesOf(of),
-        role: of.role,
-        members: textsOf(MEMBERS.account, of),
-      })}
-      ready={({ texts }) => texts.username !== ''}
-      write={(from, { texts, role, members }, why) =>
-        call('updateUser', {
+      draftOf={draftOf}
+      ready={({ username }) => username !== ''}
+      write={(from, { members, ...plain }, why) => {
+        const changed = Object.entries(plain).filter(
+          ([name, value]) => value !== from[name as keyof typeof plain],
+        );
+        return call('updateUser', {
           body: {
             id: from.id,
-            ...changedTexts(valuesOf(from), texts),
-            ...(role === from.role ? {} : { role }),
+            ...Object.fromEntries(changed),
             ...changedMembers(MEMBERS.account, members, from),
             if_revision: from.revision,
             ...why,
           },
-        })
-      }
-      comparable={({ texts, role, members }) => ({
+        });
+      }}
+      comparable={({ role, members, ...texts }) => ({
         ...texts,
         role: words.roles[role],
         ...members,
@@ -182,40 +175,15 @@ export function EditUser({ user, onClose }: Closable & { readonly user: User }) 
       onDone={savedThen(onClose)}
       onClose={onClose}
     >
-      {({ draft, onChange, error }) => (
+      {(form) => (
         <>
-          <RoleField value={draft.role} onChange={(role) => onChange({ ...draft, role })} />
-          <Fields
-            values={draft.texts}
-            onChange={(texts) => onChange({ ...draft, texts })}
-            error={error}
-            fields={[
-              { name: 'username', label: w().name, required: true, autofocus: true },
-              { name: 'email', label: w().login.email, type: 'email' },
-              { name: 'display_name', label: wp().account.displayName },
-            ]}
-          />
-          <MemberFields
-            rows={MEMBERS.account}
-            texts={draft.members}
-            onChange={(members) => onChange({ ...draft, members })}
-            error={error}
-          />
+          <RoleField {...form} />
+          <DraftField {...form} name="username" label={w().name} required autofocus />
+          <DraftField {...form} name="email" label={w().login.email} type="email" />
+          <DraftField {...form} name="display_name" label={wp().account.displayName} />
+          <MemberFields {...form} rows={MEMBERS.account} />
         </>
       )}
     </EditDialog>
-  );
-}
-
-type Texts = Pick<User, 'username' | 'email' | 'display_name'>;
-
-function valuesOf({ username, email, display_name }: User): Texts {
-  return { username, email, display_name };
-}
-
-function changedTexts(before: Texts, after: Texts): Partial<Texts> {
-  const names = ['username', 'email', 'display_name'] as const;
-  return Object.fromEntries(
-    names.filter((name) => after[name] !== before[name]).map((name) => [name, after[name]]),
   );
 }
