@@ -6,7 +6,7 @@ import { Segments, TextField } from '../../parts/fields.js';
 import { RequestCode } from '../../parts/code.js';
 import { Dialog, type Closable } from '../../parts/dialog.js';
 import { w, wp } from '../../words.js';
-import { GRADES, withLabel, type Labels } from './documents.js';
+import { GRADES, withLabel, type Labels } from './inputs.js';
 import type { RankedLane } from './use-runs.js';
 
 export function LaneCode({

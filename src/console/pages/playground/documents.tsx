@@ -6,27 +6,16 @@ import { Segments, TextField } from '../../parts/fields.js';
 import { dragging, moved } from '../../parts/drag.js';
 import { SelectField } from '../../parts/form.js';
 import { w, wp } from '../../words.js';
+import { GRADES, MAX_DOCUMENTS, withLabel } from './inputs.js';
+import type { Inputs } from './use-inputs.js';
 
-export type Labels = ReadonlyMap<string, number>;
-/** What documents are called where they come from, by their text. */
-export type Ids = ReadonlyMap<string, string>;
-
-/** The most documents that the playground takes in one request. */
-export const MAX_DOCUMENTS = 1_000;
-
-interface EditorProps {
-  readonly text: string;
-  readonly documents: readonly string[];
-  readonly labels: Labels;
-  readonly ids: Ids;
-  readonly onText: (text: string) => void;
-  readonly onLabels: (labels: Labels) => void;
-  /** Called when the pasted text looks like a file of a known kind; returns whether it was accepted. */
-  readonly onPasted: (name: string, text: string) => boolean;
+interface Of {
+  readonly of: Inputs;
 }
 
 /** The documents, as text or as cards. */
-export function DocumentsEditor(props: EditorProps) {
+export function DocumentsEditor({ of }: Of) {
+  const { text, documents } = of;
   const [view, setView] = useState<'text' | 'cards'>('text');
   const words = wp().playground;
   return (
@@ -35,22 +24,21 @@ export function DocumentsEditor(props: EditorProps) {
       onPaste={(event) => {
         const pasted = event.clipboardData?.getData('text/plain') ?? '';
         const format = formatOfPaste(pasted);
-        if (format !== undefined && props.onPasted(`pasted.${format}`, pasted)) {
-          event.preventDefault();
-        }
+        // What looks like a file of a known kind is taken as one.
+        if (format !== undefined && of.takeText(`pasted.${format}`, pasted)) event.preventDefault();
       }}
     >
       {view === 'text' ? (
         <TextField
-          label={words.documents(props.documents.length)}
+          label={words.documents(documents.length)}
           help={words.documentsHelp}
-          value={props.text}
-          onInput={props.onText}
-          rows={Math.min(12, Math.max(4, props.documents.length + 1))}
-          error={props.documents.length > MAX_DOCUMENTS ? words.tooMany(MAX_DOCUMENTS) : undefined}
+          value={text}
+          onInput={of.setText}
+          rows={Math.min(12, Math.max(4, documents.length + 1))}
+          error={documents.length > MAX_DOCUMENTS ? words.tooMany(MAX_DOCUMENTS) : undefined}
         />
       ) : (
-        <Cards {...props} />
+        <Cards of={of} />
       )}
       <div class="row">
         <Segments
@@ -64,20 +52,12 @@ export function DocumentsEditor(props: EditorProps) {
   );
 }
 
-export const GRADES = ['', '0', '1', '2', '3'] as const;
 const SHOWN_CARDS = 100;
 
-export function withLabel(labels: Labels, text: string, grade: string): Labels {
-  const next = new Map(labels);
-  if (grade === '') next.delete(text);
-  else next.set(text, Number(grade));
-  return next;
-}
-
-function Cards({ documents, labels, ids, onText, onLabels }: EditorProps) {
+function Cards({ of: { documents, labels, ids, setText, setLabels } }: Of) {
   const [most, setMost] = useState(SHOWN_CARDS);
   const words = wp().playground;
-  const put = (next: readonly string[]): void => onText(textOfDocuments(next));
+  const put = (next: readonly string[]): void => setText(textOfDocuments(next));
   const swap = (at: number, other: number): void =>
     put(
       documents.map((text, index) => {
@@ -96,8 +76,8 @@ function Cards({ documents, labels, ids, onText, onLabels }: EditorProps) {
             style={{ flexWrap: 'nowrap' }}
             {...dragging('document', at, (from, to) => put(moved(documents, from, to)))}
             onKeyDown={({ key }) => {
-              if (/^[0-3]$/.test(key)) onLabels(withLabel(labels, text, key));
-              else if (key === '-') onLabels(withLabel(labels, text, ''));
+              if (/^[0-3]$/.test(key)) setLabels(withLabel(labels, text, key));
+              else if (key === '-') setLabels(withLabel(labels, text, ''));
             }}
           >
             <span class="num muted">{at + 1}</span>
@@ -110,7 +90,7 @@ function Cards({ documents, labels, ids, onText, onLabels }: EditorProps) {
               style={{ width: '3.5rem' }}
               aria-label={words.labelOf(at + 1)}
               value={String(labels.get(text) ?? '')}
-              onChange={(event) => onLabels(withLabel(labels, text, event.currentTarget.value))}
+              onChange={(event) => setLabels(withLabel(labels, text, event.currentTarget.value))}
             >
               {GRADES.map((grade) => (
                 <option key={grade} value={grade}>

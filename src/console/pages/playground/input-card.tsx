@@ -28,7 +28,7 @@ export function InputCard({
   /** `undefined` while there is nothing to run. */
   readonly onRun: (() => void) | undefined;
 }) {
-  const { query, text, documents, labels, ids, specs, table, problems, times } = inputs;
+  const { query, documents, specs, table, problems, times } = inputs;
   const words = wp().playground;
   return (
     <section class="card stack" aria-busy={reading}>
@@ -38,15 +38,7 @@ export function InputCard({
         onInput={inputs.setQuery}
         rows={Math.min(QUERY_ROWS, rowsOf(query))}
       />
-      <DocumentsEditor
-        text={text}
-        documents={documents}
-        labels={labels}
-        ids={ids}
-        onText={inputs.setText}
-        onLabels={inputs.setLabels}
-        onPasted={inputs.takeText}
-      />
+      <DocumentsEditor of={inputs} />
       {table === undefined ? null : <Columns table={table} onChange={inputs.takeTable} />}
       <div class="row">
         <label class="button">
@@ -66,12 +58,7 @@ export function InputCard({
           <span class="warn small">{words.problems(problems.join('; '))}</span>
         )}
       </div>
-      <Options
-        options={inputs.options}
-        times={times}
-        onOptions={inputs.setOptions}
-        onTimes={inputs.setTimes}
-      />
+      <Options of={inputs} />
       <div class="row">
         <span class="muted">{words.lanes}</span>
         {specs.map((spec, at) => (

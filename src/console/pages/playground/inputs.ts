@@ -5,12 +5,27 @@ import { documentsOfText } from '../../../core/documents-in.js';
 import { MAX_LANES, keyOf, type LaneSpec } from '../../lib/lanes.js';
 import { sharedOf, sharing, type Shared } from '../../lib/share.js';
 import { EXAMPLE_BODY } from '../../lib/snippets.js';
-import type { Ids, Labels } from './documents.js';
 import type { RankedLane } from './use-runs.js';
 
 export const PAGE = 'playground';
 export const RUNS = ['1', '3', '5', '10'] as const;
 export type Times = (typeof RUNS)[number];
+
+/** How relevant documents are, by their text. */
+export type Labels = ReadonlyMap<string, number>;
+/** What documents are called where they come from, by their text. */
+export type Ids = ReadonlyMap<string, string>;
+
+export const GRADES = ['', '0', '1', '2', '3'] as const;
+/** The most documents that the playground takes in one request. */
+export const MAX_DOCUMENTS = 1_000;
+
+export function withLabel(labels: Labels, text: string, grade: string): Labels {
+  const next = new Map(labels);
+  if (grade === '') next.delete(text);
+  else next.set(text, Number(grade));
+  return next;
+}
 
 /** Queries with their documents as they were brought; the ending of the name says in which form. */
 export interface QueriesFile {

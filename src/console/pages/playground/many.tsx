@@ -14,8 +14,7 @@ import { ErrorNotice } from '../../parts/notices.js';
 import { money } from '../../parts/values.js';
 import { Dialog, type Closable } from '../../parts/dialog.js';
 import { w, wp } from '../../words.js';
-import { MAX_DOCUMENTS } from './documents.js';
-import type { QueriesFile } from './inputs.js';
+import { MAX_DOCUMENTS, type QueriesFile } from './inputs.js';
 import { Measures } from './measures.js';
 import type { Evaluated, Evaluation, Score } from './use-evaluation.js';
 

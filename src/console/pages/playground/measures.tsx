@@ -8,7 +8,7 @@ import { Segments } from '../../parts/fields.js';
 import { NumberTable } from '../../parts/number-table.js';
 import { Money, money } from '../../parts/values.js';
 import { wp } from '../../words.js';
-import type { Labels } from './documents.js';
+import type { Labels } from './inputs.js';
 import type { RankedLane } from './use-runs.js';
 
 /** A table with one row per lane. */

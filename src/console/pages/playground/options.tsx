@@ -1,12 +1,13 @@
 import { useRead } from '../../api/query.js';
 import { aboutCost, aboutTokens } from '../../lib/bill.js';
-import type { LaneOptions, LaneSpec } from '../../lib/lanes.js';
+import type { LaneSpec } from '../../lib/lanes.js';
 import { choicesOf } from '../../parts/choice.js';
 import { Segments } from '../../parts/fields.js';
 import { money } from '../../parts/values.js';
 import { FormFields, SelectField } from '../../parts/form.js';
 import { wp } from '../../words.js';
-import { RUNS, type Times } from './inputs.js';
+import { RUNS } from './inputs.js';
+import type { Inputs } from './use-inputs.js';
 import type { RunInput } from './use-runs.js';
 
 type LanePrice = Parameters<typeof aboutCost>[0] | undefined;
@@ -54,17 +55,7 @@ export function Bill({ lanes, query, documents, runs }: Omit<RunInput, 'options'
   );
 }
 
-export function Options({
-  options,
-  times,
-  onOptions,
-  onTimes,
-}: {
-  readonly options: LaneOptions;
-  readonly times: Times;
-  readonly onOptions: (options: LaneOptions) => void;
-  readonly onTimes: (times: Times) => void;
-}) {
+export function Options({ of: { options, setOptions, times, setTimes } }: { readonly of: Inputs }) {
   const words = wp().playground;
   return (
     <details>
@@ -73,7 +64,7 @@ export function Options({
         <div class="halves">
           <FormFields
             values={options}
-            onChange={(values) => onOptions({ ...options, ...values })}
+            onChange={(values) => setOptions({ ...options, ...values })}
             error={undefined}
             fields={[
               { name: 'top_n', label: words.topN, help: words.topNHelp, type: 'number', min: 1 },
@@ -86,7 +77,7 @@ export function Options({
             label={words.truncation}
             value={options.truncation}
             choices={choicesOf(words.truncations)}
-            onChange={(truncation) => onOptions({ ...options, truncation })}
+            onChange={(truncation) => setOptions({ ...options, truncation })}
           />
         </div>
         <div class="row">
@@ -95,7 +86,7 @@ export function Options({
             label={words.runs}
             value={times}
             choices={RUNS.map((value) => ({ value, label: value }))}
-            onChange={onTimes}
+            onChange={setTimes}
           />
           <span class="muted small">{words.runsHelp}</span>
         </div>

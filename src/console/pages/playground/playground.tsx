@@ -8,11 +8,10 @@ import { toast } from '../../parts/toast.js';
 import { useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
 import { LaneCode } from './dialogs.js';
-import { MAX_DOCUMENTS } from './documents.js';
 import { Examples } from './examples.js';
 import { Head, type Opened } from './head.js';
 import { InputCard } from './input-card.js';
-import { PAGE, begin } from './inputs.js';
+import { begin, MAX_DOCUMENTS, PAGE } from './inputs.js';
 import { costOf, usePrices } from './options.js';
 import { useLaneNames } from './picker.js';
 import { Results } from './results.js';
@@ -63,15 +62,7 @@ export function Playground() {
   const many = useMany(opened === 'many' || isJudged);
   // Of what is typed into the fields above it, it shows nothing.
   const results = useMemo(
-    () => (
-      <Results
-        {...{ specs, names, ranked, labels, ids, all }}
-        lanes={runs.lanes}
-        onAll={setAll}
-        onLanes={inputs.setLanes}
-        onLabels={inputs.setLabels}
-      />
-    ),
+    () => <Results {...{ inputs, names, ranked, all }} lanes={runs.lanes} onAll={setAll} />,
     [specs, names, ranked, runs.lanes, labels, ids, all],
   );
   const close = (): void => setOpened(undefined);

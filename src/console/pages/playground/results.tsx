@@ -9,32 +9,29 @@ import { moved } from '../../parts/drag.js';
 import { w, wp } from '../../words.js';
 import { LaneDetails } from './details.js';
 import { CopyLane, OneDocument } from './dialogs.js';
-import { MAX_DOCUMENTS, type Ids, type Labels } from './documents.js';
+import { MAX_DOCUMENTS, type Labels } from './inputs.js';
 import { Against, Agreement, Costs, Quality } from './measures.js';
 import { Rankings } from './rankings.js';
 import { RankTable } from './rank-table.js';
+import type { Inputs } from './use-inputs.js';
 import { isDone, type Lane, type RankedLane } from './use-runs.js';
 
 export const FIRST_ROWS = 20;
 const EMPTY: Lane = { state: 'idle' };
 
 interface ResultsProps {
-  readonly specs: readonly LaneSpec[];
+  readonly inputs: Inputs;
   readonly names: readonly string[];
   readonly lanes: Readonly<Record<string, Lane>>;
   /** Those of them that have a ranking. */
   readonly ranked: readonly RankedLane[];
-  readonly labels: Labels;
-  readonly ids: Ids;
   readonly all: boolean;
   readonly onAll: (all: boolean) => void;
-  readonly onLanes: (specs: readonly LaneSpec[]) => void;
-  readonly onLabels: (labels: Labels) => void;
 }
 
 /** The lanes, side by side or as a table, and how they compare. */
-export function Results(props: ResultsProps) {
-  const { specs, names, lanes, ranked, labels, ids, all, onAll, onLanes, onLabels } = props;
+export function Results({ inputs, names, lanes, ranked, all, onAll }: ResultsProps) {
+  const { specs, setLanes, labels, setLabels, ids } = inputs;
   const [reference, setReference] = useState<string>();
   const [bars, setBars] = useState<Bars>('raw');
   const [farOnly, setFarOnly] = useState(false);
@@ -50,15 +47,15 @@ export function Results(props: ResultsProps) {
       : { label: words.makeReference, onClick: () => setReference(keyOf(spec)) },
     at === 0
       ? undefined
-      : { label: words.moveLeft, onClick: () => onLanes(moved(specs, at, at - 1)) },
+      : { label: words.moveLeft, onClick: () => setLanes(moved(specs, at, at - 1)) },
     at === specs.length - 1
       ? undefined
-      : { label: words.moveRight, onClick: () => onLanes(moved(specs, at, at + 1)) },
+      : { label: words.moveRight, onClick: () => setLanes(moved(specs, at, at + 1)) },
     isDone(laneOf(spec)) ? { label: words.details, onClick: () => setDetailed(spec) } : undefined,
     specs.length >= MAX_LANES
       ? undefined
       : { label: words.copyLane, onClick: () => setCopying(spec) },
-    { label: w().remove, onClick: () => onLanes(specs.filter((one) => one !== spec)) },
+    { label: w().remove, onClick: () => setLanes(specs.filter((one) => one !== spec)) },
   ];
   const Shown = specs.length > SIDE_BY_SIDE ? RankTable : Rankings;
   // What is the same is not compared again: a thousand rows take their time.
@@ -111,7 +108,7 @@ export function Results(props: ResultsProps) {
         <CopyLane
           onClose={() => setCopying(undefined)}
           onCopy={(instruction) => {
-            onLanes([...specs, { ...copying, instruction }]);
+            setLanes([...specs, { ...copying, instruction }]);
             setCopying(undefined);
           }}
         />
@@ -123,7 +120,7 @@ export function Results(props: ResultsProps) {
           lanes={ranked}
           labels={labels}
           id={ids.get(text)}
-          onLabels={onLabels}
+          onLabels={setLabels}
           onClose={() => setOpened(undefined)}
         />
       )}
@@ -175,7 +172,10 @@ function Measures({
   ranked,
   compared,
   labels,
-}: Pick<ResultsProps, 'ranked' | 'labels'> & { readonly compared: RankedLane | undefined }) {
+}: Pick<ResultsProps, 'ranked'> & {
+  readonly compared: RankedLane | undefined;
+  readonly labels: Labels;
+}) {
   return (
     <>
       {ranked.length > 1 && compared !== undefined ? (

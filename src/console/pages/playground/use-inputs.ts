@@ -12,7 +12,7 @@ import {
 import { moved } from '../../parts/drag.js';
 import type { LaneSpec } from '../../lib/lanes.js';
 import type { Shared } from '../../lib/share.js';
-import type { Ids, Labels } from './documents.js';
+import type { Ids, Labels } from './inputs.js';
 import {
   NO_QUERIES,
   byIndex,
