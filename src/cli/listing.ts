@@ -5,7 +5,7 @@ import { isRecord } from '../core/records.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import { UsageError } from './errors.js';
 import { coloured, cut, fittingWidths, GAP, NARROWEST, relative, wrapped } from './terminal.js';
-import { amount, moment, table, withoutControls } from './text.js';
+import { amount, moment, withoutControls } from './text.js';
 import { listOf } from './values.js';
 
 /** A cell of a list. A moment (in unix seconds) and an amount look different to people, in a pipe and in CSV. */
@@ -198,8 +198,7 @@ async function tableOf(
   };
   const texts = (isShort: boolean): string[][] =>
     rows.map((row) => row.map((cell) => text(cell, isShort)));
-  if (terminal === undefined && !colour) return table(heading, texts(false), part);
-  const { default: widthOf } = await import('string-width');
+  const widthOf = await widthIn(io);
   const natural = (lines: Lines): number[] => naturalWidths(lines, widthOf);
   const room = terminal?.columns ?? Infinity;
   const full = [heading, ...texts(false).map((row) => row.map(withoutControls))];
@@ -219,12 +218,12 @@ async function tableOf(
  * goes on in the next line.
  */
 export async function fitted(
-  { terminal, colour = false }: Pick<Screen, 'terminal' | 'colour'>,
+  io: Pick<Screen, 'terminal' | 'colour'>,
   heading: readonly string[],
   rows: Lines,
 ): Promise<string> {
-  if (terminal === undefined && !colour) return table(heading, rows);
-  const { default: widthOf } = await import('string-width');
+  const { terminal, colour = false } = io;
+  const widthOf = await widthIn(io);
   const lines = [heading, ...rows.map((row) => row.map(withoutControls))];
   const natural = naturalWidths(lines, widthOf);
   const longest = natural.pop() ?? 0;
@@ -249,6 +248,12 @@ export async function fitted(
   const hidden = names.filter((_, at) => at < others.length && others[at] === undefined);
   if (hidden.length > 0) drawn.push(`Too wide to show: ${hidden.join(', ')}; see --json.`);
   return drawn.join('\n');
+}
+
+/** How wide texts are: a script counts letters, as it always has. */
+async function widthIn({ terminal, colour = false }: Pick<Screen, 'terminal' | 'colour'>) {
+  if (terminal === undefined && !colour) return ({ length }: string): number => length;
+  return (await import('string-width')).default;
 }
 
 type Lines = readonly (readonly string[])[];

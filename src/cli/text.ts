@@ -2,27 +2,6 @@ import { dollars } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import type { InForceWire } from '../shapes/in-force.js';
 
-/** Aligned columns under a heading; for part of a list, also how long the whole list is. */
-export function table(
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-  part: { readonly total: number; readonly offset: number } = { total: rows.length, offset: 0 },
-): string {
-  const shown = rows.map((row) => row.map(withoutControls));
-  const widths = heading.map((title, column) =>
-    Math.max(title.length, ...shown.map((row) => row[column]?.length ?? 0)),
-  );
-  const lines = [heading, ...shown].map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  const { total, offset } = part;
-  if (total > offset + rows.length) lines.push(`${rows.length} of ${total}; see --offset.`);
-  return lines.join('\n');
-}
-
 /** Strangers choose some texts, such as what their browser calls itself: none of them may steer the terminal. */
 export function withoutControls(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu, (control) => {
