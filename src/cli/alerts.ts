@@ -21,7 +21,7 @@ const COLUMNS = {
   error: ({ error }) => error,
 } satisfies Columns<AlertWire>;
 
-export function addAlertCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const alerts = program.command('alerts');
 
   withPage(asList(alerts.command('list'), COLUMNS))

@@ -7,7 +7,7 @@ import { copyDatabase } from '../store/sqlite/copy.js';
 import { RefusedError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';
 
-export function addBackupCommand(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   program
     .command('backup')
     .argument('<folder>', 'a new folder')

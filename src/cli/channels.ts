@@ -29,7 +29,7 @@ import { present } from '../core/records.js';
 const CHANNEL_ARGUMENT = 'id or name';
 const UPSTREAM_MODELS = { model: (name) => name } satisfies Columns<string>;
 
-export function addChannelCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const channels = program.command('channels');
 
   withFields(channels.command('create'), true)

@@ -50,7 +50,7 @@ const BATCHES = {
   created: ({ created_time: at }) => ({ at }),
 } satisfies Columns<ItemOf<'listRedemptionBatches'>>;
 
-export function addCodeCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const codes = program.command('codes');
 
   codes

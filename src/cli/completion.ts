@@ -15,7 +15,7 @@ interface Place {
 const WRITERS = { bash, zsh, fish };
 
 /** Adds the command that prints a script for a shell, which knows all commands of the program. */
-export function addCompletionCommand(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'of which shell').choices(Object.keys(WRITERS)))

@@ -5,7 +5,7 @@ import { checkConfig } from '../config/load-config.js';
 import { withoutStore, type CliIo } from './session.js';
 import { counted } from './text.js';
 
-export function addConfigCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const config = program.command('config');
 
   config

@@ -9,7 +9,7 @@ import { counted } from './text.js';
 /** Somebody is waiting for the answer. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-export function addEncryptionCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const encryption = program.command('encryption');
 
   encryption

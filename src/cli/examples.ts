@@ -19,7 +19,7 @@ const COLUMNS = {
   since: ({ created_time: at }) => ({ at }),
 } satisfies Columns<ItemOf<'listExamples'>>;
 
-export function addExampleCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const examples = program.command('examples');
 
   asList(examples.command('list'), COLUMNS)

@@ -15,7 +15,7 @@ interface Options {
 
 type ModelWire = Pick<ExplainedWire, 'candidates' | 'passed_over' | 'more_passed_over'>;
 
-export function addExplainCommand(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   program
     .command('explain')
     .argument('[model]', 'as callers name it (default: that of the key, or of the gateway)')

@@ -32,7 +32,7 @@ interface RollOptions {
 
 const KEY_ARGUMENT = 'id, name, or the key itself';
 
-export function addKeyCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const keys = program.command('keys');
 
   withPolicy(keys.command('create'), true)

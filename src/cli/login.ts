@@ -22,7 +22,7 @@ interface LoginOptions extends GlobalOptions {
   readonly password?: string;
 }
 
-export function addLoginCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   program
     .command('login')
     .option('--username <name>', 'who you are: name or address')

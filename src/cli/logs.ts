@@ -48,7 +48,7 @@ const REFUSED = {
   message: ({ message }) => message,
 } satisfies Columns<ShownRefusal>;
 
-export function addLogCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const logs = program.command('logs');
 
   withFilters(withPage(asList(withFollow(logs.command('list')), USAGE)), io)

@@ -48,7 +48,7 @@ const NAMES: Partial<Record<keyof MovedCounts, string>> = {
   audit_log: 'audit record',
 };
 
-export function addMovingCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   program
     .command('export')
     .argument('<file>', 'a new file, or - for standard output')

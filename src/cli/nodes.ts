@@ -15,7 +15,7 @@ const COLUMNS = {
   channels: ({ channels }) => channels.map(({ name, why }) => `${name}: ${why}`).join(', '),
 } satisfies Columns<NodesWire['nodes'][number]>;
 
-export function addNodeCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   asList(program.command('nodes').command('list'), COLUMNS)
     .description('list the gateways that use the store')
     .action(onGateway(io, listAll));

@@ -28,7 +28,7 @@ const CHANGES = {
   'after-for': ({ after: { per } }) => PER[per],
 } satisfies Columns<Change>;
 
-export function addPriceCommand(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   asList(program.command('prices'), { ...PRICES, ...CHANGES })
     .option('--changes', 'when that changed, and from what to what')
     .option(

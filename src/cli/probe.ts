@@ -13,7 +13,7 @@ interface Options extends Pick<ChannelOptions, 'apiKey' | 'credential' | 'settin
   readonly model?: string;
 }
 
-export function addProbeCommand(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   program
     .command('probe')
     .argument('<url>', 'its base URL')

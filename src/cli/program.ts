@@ -74,8 +74,8 @@ async function addCommands(program: Command, io: CliIo, wanted: string | undefin
     ({ name, alias }) =>
       wanted !== undefined && (wanted === name || wanted === alias || wanted === WHOLE),
   );
-  const adders = await Promise.all(running.map(({ load }) => load()));
-  for (const add of new Set(adders)) add(program, io);
+  const modules = await Promise.all(running.map(({ load }) => load()));
+  for (const add of new Set(modules.map(({ addCommands: add }) => add))) add(program, io);
   for (const { name, alias, description } of COMMANDS) {
     const command =
       program.commands.find((added) => added.name() === name) ?? program.command(name);

@@ -19,7 +19,7 @@ const REPORT_MS = 40_000;
 const ASK_EVERY_MS = 200;
 
 /** Adds the command that reloads the gateways of a machine, as SIGHUP does. */
-export function addReloadCommand(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   program
     .command('reload')
     .addHelpText(

@@ -7,7 +7,7 @@ import { embeddedDataDir } from './backup.js';
 import { RefusedError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';
 
-export function addRestoreCommand(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   program
     .command('restore')
     .argument('<folder>', 'the folder that backup made')

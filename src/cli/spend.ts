@@ -53,7 +53,7 @@ const MARGIN = {
   'margin-dollars': ({ margin = 0 }) => margin / UNITS_PER_DOLLAR,
 } satisfies Columns<Totals>;
 
-export function addSpendCommand(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const choices = [...BREAKDOWN_GROUPS];
   const spend = asList(program.command('spend'), columnsOf(['user'], 'UTC'))
     .addOption(new Option('--by <what>', 'a row for each').choices(choices).default('user'))

@@ -27,7 +27,7 @@ const METRICS_TIMEOUT_MS = 10_000;
 /** Shorter ones are ordinary words. */
 const LEAST_SECRET = 5;
 
-export function addSupportCommand(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   program
     .command('support-bundle')
     .option('--out <file>', 'where to; it must not exist yet')

@@ -18,7 +18,7 @@ const COLUMNS = {
   reason: ({ reason }) => reason,
 } satisfies Columns<TagWire>;
 
-export function addTagCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const tags = program.command('tags');
 
   asList(tags.command('list'), COLUMNS)

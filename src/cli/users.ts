@@ -75,7 +75,7 @@ const SORTS = {
   'last-login': 'last_login_time',
 };
 
-export function addUserCommands(program: Command, io: CliIo): void {
+export function addCommands(program: Command, io: CliIo): void {
   const users = program.command('users');
 
   withFields(users.command('create'), true)

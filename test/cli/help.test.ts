@@ -18,7 +18,7 @@ async function everything(): Promise<{
   const program = new Command('rerank-gateway').exitOverride();
   program.option('--config <path>').option('--json').option('--url <url>');
   const adders = new Set<(program: Command, io: CliIo) => void>();
-  for (const { load } of COMMANDS) adders.add(await load());
+  for (const { load } of COMMANDS) adders.add((await load()).addCommands);
   for (const add of adders) add(program, { now: () => Date.now() } as CliIo);
   const commands = new Map<string, Command>();
   let understood: string | undefined;

@@ -74,7 +74,7 @@ async function run(args: readonly string[], io: Partial<CliIo> = {}): Promise<Ru
 async function everyCommand(): Promise<Map<string, Command>> {
   const program = new Command();
   const adders = new Set<(program: Command, io: CliIo) => void>();
-  for (const { load } of COMMANDS) adders.add(await load());
+  for (const { load } of COMMANDS) adders.add((await load()).addCommands);
   for (const add of adders) add(program, { now: () => 0 } as CliIo);
   const found = new Map<string, Command>();
   const walk = (command: Command, words: readonly string[]): void => {

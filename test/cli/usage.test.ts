@@ -70,7 +70,7 @@ describe('the commands of the program', () => {
   it('are those that the modules add', async () => {
     const program = new Command();
     const adders = new Set<(program: Command, io: CliIo) => void>();
-    for (const { load } of COMMANDS) adders.add(await load());
+    for (const { load } of COMMANDS) adders.add((await load()).addCommands);
     for (const add of adders) add(program, { now: () => 0 } as CliIo);
 
     const added = program.commands.map((command) => command.name());
