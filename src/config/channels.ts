@@ -43,7 +43,7 @@ export function readChannels(
     const channel = read?.[index] ?? readableChannel(written, wrong);
     if (channel === undefined) continue;
     const provider = findProvider(channel.provider);
-    if (provider === undefined) {
+    if (provider === undefined && isRecord(written) && written.provider !== undefined) {
       mistakes.add([...at, 'provider'], unknownProvider(channel.provider));
     }
     const { settings, credentials } = sealSettings(

@@ -1,5 +1,6 @@
 import type Joi from 'joi';
 import type { ConfigMistake, RawSettings, SettingPath } from './files.js';
+import { closest } from '../core/closest.js';
 import { isRecord } from '../core/records.js';
 
 /** The exit code of a process that cannot start because of its settings (`EX_CONFIG` of sysexits). */
@@ -38,8 +39,15 @@ export function foremost(
     path.length > above.length && samePath(path.slice(0, above.length), above);
   return details.filter(({ type, path }) => {
     if (type === 'object.missing') return !details.some((other) => isBelow(other.path, path));
-    const merge = [...path.slice(0, -1), MERGE_KEY];
-    return type !== 'any.required' || !mistakes.some((other) => samePath(other.path, merge));
+    if (type !== 'any.required') return true;
+    const group = path.slice(0, -1);
+    const name = String(path.at(-1));
+    const isMeant = (other: Joi.ValidationErrorItem): boolean =>
+      other.type === 'object.unknown' &&
+      samePath(other.path.slice(0, -1), group) &&
+      closest(String(other.path.at(-1)), [name]) !== undefined;
+    const merge = [...group, MERGE_KEY];
+    return !mistakes.some((other) => samePath(other.path, merge)) && !details.some(isMeant);
   });
 }
 

@@ -18,7 +18,7 @@ export const ID = Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER);
 export const REVISION = Joi.string().description(
   'Send it as `if_revision`, so that a change made meanwhile is not overwritten.',
 );
-export const IF_REVISION = optional(Joi.string().max(64).empty(['', null])).description(
+export const IF_REVISION = optional(Joi.string().max(64).empty(null)).description(
   'The `revision` that the change was made from: if somebody else has changed it since, 409 with the current state as `data`.',
 );
 

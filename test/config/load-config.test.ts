@@ -441,6 +441,10 @@ channels:
     ['server: { port: high }', 'server.port: must be a number such as 8080'],
     ['server: { port: 1.5 }', 'server.port: must be a whole number such as 8080'],
     ['server: { port: "$${PORT}" }', 'server.port: must be a number such as 8080'],
+    [
+      'channels: [{ name: a, provder: local, models: [m] }]',
+      'channels[0].provder: is not a setting; did you mean provider?',
+    ],
     ['metrics: { enabled: maybe }', 'metrics.enabled: must be true or false'],
     ['metrics: { token: short }', 'metrics.token: must have at least 8 characters'],
     ['server: { trusted_proxies: "10.0.0.0/8" }', 'must be a list, such as [a, b]'],

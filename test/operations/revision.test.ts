@@ -89,6 +89,7 @@ describe.each(KINDS)('a $kind that two people change', ({ kind, make, changes })
       bob,
     );
 
+    const empty = await call('PUT', `/api/${kind}`, { id, if_revision: '', ...changes[0] }, bob);
     const blind = await call(
       'PUT',
       `/api/${kind}`,
@@ -97,6 +98,7 @@ describe.each(KINDS)('a $kind that two people change', ({ kind, make, changes })
     );
 
     expect([first.status, second.status, again.status]).toEqual([200, 409, 200]);
+    expect([empty.status, empty.param]).toEqual([400, 'if_revision']);
     expect([blind.status, blind.data.revision]).toEqual([200, again.data.revision]);
     expect([second.code, second.param]).toEqual(['conflict', 'if_revision']);
     expect(second.data).toEqual(now);
