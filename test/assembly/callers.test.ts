@@ -32,3 +32,17 @@ it('a start names the keys in its settings that do not exist', async () => {
     await gateway.close();
   }
 });
+
+it.each([
+  ['https://Gateway.example:8443/base', 'gateway.example'],
+  [undefined, undefined],
+])('the host of the public address %s is %s, by name alone', (publicUrl, host) => {
+  const { callers, server } = loadConfig({ env: {}, folder: 'none' });
+  const config = { callers, server: { ...server, publicUrl } };
+  const credentials = {} as TokenCache;
+
+  const later = (): void => undefined;
+  const { ownHost } = createCallers(config, credentials, createLogger('silent'), Date.now, later);
+
+  expect(ownHost).toBe(host);
+});

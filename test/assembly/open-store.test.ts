@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { Secret } from '../../src/core/secret.js';
+import { checkKey } from '../../src/assembly/encryption-keys.js';
 import { openStore } from '../../src/assembly/open-store.js';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../src/store/store.js';
@@ -130,9 +131,12 @@ describe('the encryption key of a store', () => {
 
     await expect(use(folder, ONE, start)).rejects.toMatchObject(refused);
     await expect(use(folder, ONE, addChannel, false)).rejects.toMatchObject(refused);
-    expect(await use(folder, { ENCRYPTION_KEYS: `new:the-first-key,own:${own}` }, keyIn)).toBe(
-      'up-secret',
-    );
+    for (const keys of [`new:the-first-key,own:${own}`, ` new: the-first-key , own: ${own}`]) {
+      expect(await use(folder, { ENCRYPTION_KEYS: keys }, keyIn)).toBe('up-secret');
+    }
+    const spaced = { ENCRYPTION_KEYS: ` new: the-first-key,own:${own}` };
+    await use(folder, spaced, (store) => store.resealCredentials(store.keyMarks()[0] ?? ''));
+    expect(await use(folder, { ENCRYPTION_KEYS: 'new:the-first-key' }, keyIn)).toBe('up-secret');
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
@@ -185,6 +189,43 @@ describe('the encryption key of a store', () => {
     await expect(use(folder, OTHER, addChannel, false)).rejects.toMatchObject(refused);
     await expect(use(folder, OTHER, start)).rejects.toMatchObject(refused);
     expect(await use(folder, ONE, keyIn)).toBe('up-secret');
+  });
+});
+
+describe('the key of a gateway that starts', () => {
+  /** A store without credentials, of which another gateway has noted a key meanwhile, or runs with others. */
+  const storeWith = (parts: object): Store =>
+    ({
+      keyMarks: () => ['own'],
+      encryptionMark: (claim?: string) => Promise.resolve(claim),
+      loadChannels: () => Promise.resolve({ channels: [], locked: new Set() }),
+      listNodes: () => Promise.resolve([]),
+      ...parts,
+    }) as unknown as Store;
+  const about = { name: 'other', keyMarks: ['another'] };
+  const running = (version: number | undefined) => ({
+    encryptionMark: () => Promise.resolve('own'),
+    listNodes: () => Promise.resolve([{ version, about }]),
+  });
+
+  it.each([
+    ['is noted', storeWith({}), undefined],
+    [
+      'must be the one that another has noted a moment ago',
+      storeWith({ encryptionMark: (claim?: string) => Promise.resolve(claim && 'another') }),
+      'not the one that the credentials',
+    ],
+    [
+      'must be among those of gateways that run',
+      storeWith(running(1)),
+      'unknown to running gateways (other)',
+    ],
+    ['may be unknown to one that is silent', storeWith(running(undefined)), undefined],
+  ])('%s', async (_, store, refused) => {
+    const check = checkKey(store, []);
+
+    if (refused === undefined) await check;
+    else await expect(check).rejects.toThrow(refused);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Background } from '../../src/gateway/background.js';
 import type { Store } from '../../src/store/store.js';
 import { createToken } from '../store/contract/harness.js';
 import { freshManagement } from '../support/management.js';
+import { until } from '../support/until.js';
 
 const management = freshManagement();
 
@@ -16,6 +17,13 @@ it('a store that has lost writes is told again what this process knows, which as
       asked.push('declare');
       return management.store.declareChannels(channels);
     },
+    async loadChannels() {
+      return { ...(await management.store.loadChannels()), switches: [] };
+    },
+    setTagSwitch(one) {
+      asked.push(`switch ${one.tag}`);
+      return management.store.setTagSwitch(one);
+    },
     keepSecret(_name, value) {
       asked.push(`keep ${value}`);
       return Promise.resolve('00'.repeat(16));
@@ -25,7 +33,8 @@ it('a store that has lost writes is told again what this process knows, which as
       return management.store.findToken(...given);
     },
   };
-  const config = { ...loadConfig({ env: {}, folder: 'none' }), channels: [] };
+  const tags = [{ tag: 'eu', disabled: true, reason: undefined }];
+  const config = { ...loadConfig({ env: {}, folder: 'none' }), channels: [], tags };
   const background = { run: (_what: string, work: () => unknown) => void work() };
   const { credentials, reactions } = await beginStore(config, {
     ...{ store, observe: () => undefined, now: management.deps.now },
@@ -39,6 +48,8 @@ it('a store that has lost writes is told again what this process knows, which as
   reactions.onStoreLost();
   await credentials.find(keyHash);
 
-  expect(before).toEqual(['declare', expect.stringMatching(/^keep \w{32}$/), 'find']);
-  expect(asked.toSorted()).toEqual(['declare', 'find', `keep ${'00'.repeat(16)}`]);
+  const keep = expect.stringMatching(/^keep \w{32}$/);
+  expect(before).toEqual(['declare', 'switch eu', keep, 'find']);
+  await until('the configuration is declared', () => asked.length >= 4);
+  expect(asked.toSorted()).toEqual(['declare', 'find', `keep ${'00'.repeat(16)}`, 'switch eu']);
 });
