@@ -102,7 +102,7 @@ export interface IngressDialect<Kept = unknown> {
   /** Headers of its replies, errors included, beyond those that all replies have. */
   readonly headers?: (requestId: string) => Readonly<Record<string, string>>;
   readonly timed?: true;
-  /** Whether its replies are lists, to which nothing can be added. */
+  /** Whether its replies may be lists, to which nothing can be added. */
   readonly listed?: true;
 }
 

@@ -14,12 +14,13 @@ import {
 } from './read.js';
 import { byPosition, scoreJson } from './write.js';
 
-/** Whether each score is a bare number, or that of a classifier's label. */
+/** Whether each score is a bare number, alone or under a name, or that of a classifier's label. */
 interface Kept {
-  readonly form: 'labels' | 'scores';
+  readonly form: 'labels' | 'scores' | 'named';
 }
 
-const SENTENCES = listNames('inputs.sentences');
+/** Sentences that are compared with one, and passages as Khoj sends them to an endpoint of its own. */
+const SENTENCES = listNames('inputs.sentences', 'inputs.passages');
 /** The texts to rank, and the query of each. */
 const PAIRS = [{ name: 'inputs', fields: ['text_pair', 'text'] }];
 const LISTS = [...SENTENCES, ...PAIRS];
@@ -35,28 +36,38 @@ export const huggingface = defineDialect<Kept>({
   examples: [
     { inputs: EXAMPLE.texts.map((text) => ({ text: EXAMPLE.query, text_pair: text })) },
     { inputs: { source_sentence: EXAMPLE.query, sentences: EXAMPLE.texts } },
+    { inputs: { query: EXAMPLE.query, passages: EXAMPLE.texts } },
   ],
   parse: (request) => {
     const { inputs } = request.members();
     const isList = request.list?.name === 'inputs';
-    const isFound = request.list?.name === 'inputs.sentences';
-    const isSimilarity = !isList && isRecord(inputs) && (isFound || 'sentences' in inputs);
-    return isSimilarity ? similarity(request, inputs) : pairs(request, isList ? [] : inputs);
+    if (isList || !isRecord(inputs)) return pairs(request, isList ? [] : inputs);
+    const isOf = (name: string): boolean =>
+      request.list?.name === `inputs.${name}` || name in inputs;
+    if (isOf('sentences')) return listed(request, inputs, 'source_sentence', 'scores');
+    return isOf('passages') ? listed(request, inputs, 'query', 'named') : pairs(request, inputs);
   },
-  reply: (_id, _request, { rows }, { form }) =>
-    byPosition(rows).map(({ score }) =>
-      form === 'scores' ? scoreJson(score) : [{ label: 'LABEL_0', score: scoreJson(score) }],
-    ),
+  reply: (_id, _request, { rows }, { form }) => {
+    const scores = byPosition(rows).map(({ score }) => scoreJson(score));
+    if (form === 'labels') return scores.map((score) => [{ label: 'LABEL_0', score }]);
+    return form === 'named' ? { scores } : scores;
+  },
   error: ({ message }) => ({ body: JSON.stringify({ error: message }) }),
 });
 
-function similarity(request: IngressRequest, inputs: Members): Asked<Kept> {
-  const { source_sentence: source } = inputs;
+/** One text, under a name, and a list of texts. */
+function listed(
+  request: IngressRequest,
+  inputs: Members,
+  name: string,
+  form: Kept['form'],
+): Asked<Kept> {
   const query = (count: number): string => {
-    if (typeof source !== 'string') throw badPairs('inputs.source_sentence must be a string.');
-    return oneQuery([source], count, 'inputs');
+    const text = inputs[name];
+    if (typeof text !== 'string') throw badPairs(`inputs.${name} must be a string.`);
+    return oneQuery([text], count, 'inputs');
   };
-  return asked(request, stringsIn(SENTENCES), query, 'scores');
+  return asked(request, stringsIn(SENTENCES), query, form);
 }
 
 function pairs(request: IngressRequest, inputs: unknown): Asked<Kept> {

@@ -29,8 +29,11 @@ export function open<const S extends Schemas>(members: S): Joi.ObjectSchema<Obje
   return Joi.object<ObjectOf<S>>(members).unknown(true);
 }
 
-/** Whole numbers of any size: a count beyond the number of documents means all of them. */
-export const COUNT = maybe(Joi.number().unsafe().integer().min(1));
+/**
+ * Whole numbers of any size: a count beyond the number of documents means all of them. Applications that get it from a form or
+ * the environment send it as text, which Python's servers take.
+ */
+export const COUNT = maybe(Joi.number().unsafe().integer().min(1).prefs({ convert: true }));
 export const FLAG = maybe(Joi.boolean());
 export const TEXT = maybe(Joi.string().allow(''));
 export const MODEL = maybe(Joi.string().max(256).allow(''));
