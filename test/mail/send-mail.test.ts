@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import { createSendMail } from '../../src/mail/send-mail.js';
@@ -67,6 +70,41 @@ it('an address that requires TLS sends no password to a server without it', asyn
 
   expect(heard.map((line) => line.split(/[ \r]/)[0])).toEqual(['EHLO', 'STARTTLS']);
   server.close();
+});
+
+it('an address is one address, whatever is in it', async () => {
+  const server = await startMailServer();
+  const smtpUrl = new Secret(server.url);
+  const send = createSendMail({ smtpUrl, from: 'gateway@example.com', outboxDir: '' });
+
+  await send({ to: 'a@example.com, b@example.com', subject: 'S', text: 'T' }).catch(
+    () => undefined,
+  );
+
+  expect([server.waiting('a@example.com'), server.waiting('b@example.com')]).toEqual([0, 0]);
+  await server.close();
+});
+
+it('without a server a mail is a file, for its owner’s eyes, as a server would get it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mail-'));
+  const outboxDir = join(folder, 'outbox');
+  const send = createSendMail({ smtpUrl: undefined, from: 'gateway@example.com', outboxDir });
+
+  await send({ to: 'a@example.com', subject: 'Hello', text: 'A code', id: 'msg_1' });
+
+  const [name = ''] = readdirSync(outboxDir);
+  const modes = [outboxDir, join(outboxDir, name)].map((path) => statSync(path).mode & 0o777);
+  expect(modes).toEqual([0o700, 0o600]);
+  expect(readFileSync(join(outboxDir, name), 'utf8').split('\n')).toEqual(
+    expect.arrayContaining([
+      'From: gateway@example.com',
+      'To: a@example.com',
+      'Subject: Hello',
+      'Message-ID: <msg_1@rerank-gateway>',
+      'A code',
+    ]),
+  );
+  rmSync(folder, { recursive: true });
 });
 
 it.each(['', '?pool=true'])('leaves no connection behind: %j', async (options) => {

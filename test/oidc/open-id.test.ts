@@ -187,15 +187,22 @@ describe('a login at the provider', () => {
     expect((session?.endsAtMs ?? 0) - (session?.createdAtMs ?? 0)).toBe(12 * 3_600_000);
     const flow = browser.set.find((line) => line.startsWith('rerank_login_'));
     expect(flow).toMatch(/Max-Age=600; HttpOnly; SameSite=Lax/);
+    const idToken = browser.set.find((line) => line.startsWith('rerank_id_token='));
+    expect(idToken).toContain(`; Max-Age=${12 * 3_600};`);
     expect(browser.cookies.has('rerank_login_')).toBe(false);
   });
 
   it('says on the login page that the provider refused, and keeps the page that was wanted', async () => {
     provider.person = undefined;
-    const address = await logIn(newBrowser(), 'keys');
+    const browser = newBrowser();
+    const before = gateway.log.length;
+    const address = await logIn(browser, 'keys');
 
     expect(refusedIn(address)).toBe('permission_denied');
     expect(new URL(address).searchParams.get('to')).toBe('keys');
+    // What the browser kept for this login is over, and a person who says no is no mistake of anybody.
+    expect(browser.set.at(-1)).toMatch(/^rerank_login_[\w-]+=; Path=\/; Max-Age=0;/);
+    expect(gateway.log.slice(before).join('')).not.toContain('a login at the OpenID provider');
   });
 
   it('is refused for a disabled account', async () => {
@@ -613,7 +620,14 @@ describe('a logout', () => {
   it.each<[string, () => Promise<string> | string]>([
     ['another audience', () => sign(claimsOf({ aud: 'another' }))],
     ['another issuer', () => sign(claimsOf({ iss: 'https://other.example' }))],
-    ['an old time', () => sign(claimsOf({ iat: 1_000 }))],
+    ['an age of six minutes', () => sign(claimsOf({ iat: Math.floor(Date.now() / 1_000) - 360 }))],
+    [
+      'a key that the provider does not have',
+      async () =>
+        new SignJWT(claimsOf())
+          .setProtectedHeader({ alg: 'RS256', kid: 'two' })
+          .sign((await newKey()).privateKey),
+    ],
     ['a nonce, as ID tokens have', () => sign(claimsOf({ nonce: 'n' }))],
     ['no event', () => sign(claimsOf({ events: {} }))],
     [

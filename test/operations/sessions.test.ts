@@ -233,11 +233,12 @@ describe('login', () => {
 });
 
 describe('logout', () => {
-  it('ends one login and leaves the others', async () => {
+  it.each(['POST', 'GET'])('ends one login and leaves the others: by %s', async (method) => {
     const { cookie, token } = await createAccount(gateway.store);
+    const given = { cookie, ...(method === 'GET' ? {} : { body: {} }) };
 
-    const out = await callApi(gateway.url, 'POST', '/api/user/logout', { body: {}, cookie });
-    const again = await callApi(gateway.url, 'POST', '/api/user/logout', { body: {}, cookie });
+    const out = await callApi(gateway.url, method, '/api/user/logout', given);
+    const again = await callApi(gateway.url, method, '/api/user/logout', given);
     const other = await callApi(gateway.url, 'POST', '/api/user/token', { token });
 
     expect(out.headers.get('set-cookie')).toMatch(/^rerank_session=; Path=\/; Max-Age=0;/);
