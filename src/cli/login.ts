@@ -85,9 +85,11 @@ async function newAccessToken(io: CliIo, url: string, options: LoginOptions): Pr
   const api = createApiClient(url, undefined);
   const body = { username, password: await passwordOf(io, username, password) };
   const cookie = await api.callForCookie('/api/user/login', body);
-  const token = await api.call('POST', '/api/user/token', { cookie });
-  await api.call('POST', '/api/user/logout', { cookie, body: {} });
-  return new Secret(token.string());
+  try {
+    return new Secret((await api.call('POST', '/api/user/token', { cookie })).string());
+  } finally {
+    await api.call('POST', '/api/user/logout', { cookie, body: {} });
+  }
 }
 
 async function passwordOf(io: CliIo, username: string, given: string | undefined): Promise<string> {

@@ -115,6 +115,9 @@ export function withoutStore(
   };
 }
 
+const OF_SAVED =
+  ' You are logged in there: "rerank-gateway logout" forgets it, and --local works on the store that the settings name.';
+
 /** The address and access token from the command, else from the environment, else from the saved login. */
 export async function findRemote(
   io: CliIo,
@@ -140,7 +143,7 @@ export async function findRemote(
       `There is no login for ${url}. Log in first (rerank-gateway login --url ${url}), or give --access-token.`,
     );
   }
-  return saved === undefined ? undefined : remote(saved.url, saved.accessToken);
+  return saved === undefined ? undefined : remote(saved.url, saved.accessToken, OF_SAVED);
 }
 
 /** An address in its stored form: without a slash at the end. */
@@ -197,8 +200,8 @@ function momentOn({ terminal, now }: CliIo, seconds: number): string {
   return isPlain ? text : `${text} (${relative(seconds, now())})`;
 }
 
-function remote(url: string, accessToken: Secret): Remote {
-  return { api: createApiClient(gatewayUrl(url), accessToken), accessToken };
+function remote(url: string, accessToken: Secret, advice = ''): Remote {
+  return { api: createApiClient(gatewayUrl(url), accessToken, advice), accessToken };
 }
 
 function sources(io: CliIo, { config }: GlobalOptions): ConfigSources {

@@ -25,8 +25,12 @@ export interface ApiClient {
 
 const TIMEOUT_MS = 60_000;
 
-/** Calls the management API at `url` as the owner of the access token. */
-export function createApiClient(url: string, accessToken: Secret | undefined): ApiClient {
+/** Calls the management API at `url` as the owner of the access token. `advice` is for when nothing answers there. */
+export function createApiClient(
+  url: string,
+  accessToken: Secret | undefined,
+  advice = '',
+): ApiClient {
   const base = url.replace(/\/+$/, '');
 
   async function send(
@@ -57,7 +61,7 @@ export function createApiClient(url: string, accessToken: Secret | undefined): A
       );
     } catch (error) {
       throw new GatewayUnreachableError(
-        `The gateway at ${base} cannot be reached: ${why(error)}.`,
+        `The gateway at ${base} cannot be reached: ${why(error)}.${advice}`,
         {
           cause: error,
         },

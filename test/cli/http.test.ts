@@ -1,6 +1,16 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { runCli } from '../../src/cli/program.js';
 import type { CliIo } from '../../src/cli/session.js';
@@ -212,6 +222,45 @@ it('says so when the gateway cannot be reached', async () => {
   expect([code, out]).toEqual([69, '']);
   expect(error).toMatch(/^The gateway at http:\/\/127\.0\.0\.1:9 cannot be reached: .+\.\n$/);
   expect(error).not.toContain('at-whatever');
+});
+
+it('says how to go on without a saved gateway that is gone', async () => {
+  mkdirSync(dirname(loginFile), { recursive: true });
+  const saved = { url: 'http://127.0.0.1:9', username: 'ada', access_token: 'at-whatever' };
+  writeFileSync(loginFile, JSON.stringify(saved));
+
+  const { code, error } = await run(['whoami']);
+
+  expect(code).toBe(69);
+  expect(error).toMatch(/cannot be reached: .+ "rerank-gateway logout" forgets it, and --local /);
+});
+
+it('a login that gets no access token leaves no session', async () => {
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    asked.push(`${req.url ?? ''} ${req.headers.cookie ?? ''}`);
+    const isRefused = req.url === '/api/user/token';
+    res.writeHead(isRefused ? 403 : 200, { 'set-cookie': 'session=a; HttpOnly' });
+    const refusal = { success: false, message: 'Not now.', code: 'permission_denied' };
+    res.end(JSON.stringify(isRefused ? refusal : { success: true, data: null }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const { code, error } = await run(['login', '--url', url, '--username', 'ada'], {
+      readInput: () => Promise.resolve(PASSWORD),
+    });
+
+    expect([code, error]).toEqual([1, 'Not now.\n']);
+    expect(asked).toEqual([
+      '/api/user/login ',
+      '/api/user/token session=a',
+      '/api/user/logout session=a',
+    ]);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 describe('over HTTP', () => {
