@@ -79,7 +79,8 @@ async function examine(session: Session, command: Command): Promise<void> {
   const checked: [string, string][] = [
     ...(client.isOperator ? [['settings', 'valid'] as [string, string]] : []),
     ['store', `${client.place}, answers in ${nodes.store_ms.toFixed(1)} ms`],
-    ['gateways', String(nodes.nodes.length)],
+    // Who examines a store that nothing serves may have stopped it, or have the wrong one.
+    ['gateways', nodes.nodes.length === 0 ? '0: none serves this store' : `${nodes.nodes.length}`],
     ['channels', `${live} of ${channels.length} live`],
   ];
   show(

@@ -50,16 +50,16 @@ export function expiry(now: () => number): (text: string) => number {
 function timeOf(text: string, now: () => number): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([mhdwy])$/.exec(text) ?? [];
   if (count !== undefined) return Math.floor(now() / 1000) + Number(count) * (SECONDS[unit] ?? 0);
-  const day = DATE.exec(text)?.[1];
+  const [, day, time, zone] = DATE.exec(text) ?? [];
   // 31 February would be read as 3 March.
   if (day === undefined || !isDay(day)) return undefined;
-  const atMs = Date.parse(text);
+  // A date alone begins in UTC, in which times are shown: so is a time without a zone, whatever the machine has.
+  const atMs = Date.parse(time !== undefined && zone === undefined ? `${text}Z` : text);
   return Number.isNaN(atMs) ? undefined : Math.floor(atMs / 1000);
 }
 
 /** Whatever else stands behind a date would be guessed at: `junk` as June. */
-const DATE =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/i;
+const DATE = /^(\d{4}-\d{2}-\d{2})([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 function isDay(day: string): boolean {
   const atMs = Date.parse(day);

@@ -117,10 +117,12 @@ describe('the command line', () => {
     const mistaken = await run(['doctor'], { now: Date.now });
 
     expect(well).toMatchObject({ code: 0, error: '' });
-    expect(well.out).toMatch(/settings +valid\n[^]*channels +1 of 1 live\n\nAll right\.\n/);
+    expect(well.out).toMatch(
+      /settings +valid\n[^]*gateways +0: none serves this store\nchannels +1 of 1 live\n\nAll right\.\n/,
+    );
     expect(ill.code).toBe(1);
     expect(JSON.parse(ill.out)).toMatchObject({
-      ...{ settings: 'valid', gateways: '0', channels: '0 of 1 live' },
+      ...{ settings: 'valid', gateways: '0: none serves this store', channels: '0 of 1 live' },
       attention: [
         { kind: 'tag_off', name: 'eu' },
         { kind: 'models_dark', name: 'rerank-v3.5' },

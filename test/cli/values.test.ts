@@ -38,6 +38,21 @@ describe('what is typed', () => {
     }
   });
 
+  it('is in UTC without a zone, wherever the machine is', () => {
+    const before = process.env.TZ;
+    process.env.TZ = 'Asia/Tokyo';
+    try {
+      const read = expiry(() => NOW_SECONDS * 1_000);
+
+      expect(read('2030-01-31T12:00')).toBe(Date.UTC(2030, 0, 31, 12) / 1_000);
+      expect(read('2030-01-31 12:00:30')).toBe(Date.UTC(2030, 0, 31, 12, 0, 30) / 1_000);
+      expect(read('2030-01-31')).toBe(Date.UTC(2030, 0, 31) / 1_000);
+    } finally {
+      if (before === undefined) delete process.env.TZ;
+      else process.env.TZ = before;
+    }
+  });
+
   it.each([
     ['y', true],
     [' YES ', true],
