@@ -9,13 +9,17 @@ import type { ParsedRerank } from '../ingress/dialect.js';
 export class Asked {
   readonly caller: Caller;
   readonly parsed: ParsedRerank;
-  /** The model that is named, or the default that the key or the gateway has. */
-  readonly modelBy: (policy: TokenPolicy) => string | undefined;
+  readonly #ofGateway: string | undefined;
 
   constructor(caller: Caller, parsed: ParsedRerank, ofGateway: string | undefined) {
     this.caller = caller;
     this.parsed = parsed;
-    this.modelBy = ({ defaultModel }) => parsed.model ?? defaultModel ?? ofGateway;
+    this.#ofGateway = ofGateway;
+  }
+
+  /** The model that is named, or the default that the key or the gateway has. */
+  modelBy({ defaultModel }: TokenPolicy): string | undefined {
+    return this.parsed.model ?? defaultModel ?? this.#ofGateway;
   }
 
   /** Its model, by the key's policy in force. */

@@ -228,13 +228,13 @@ export class RerankExchange {
     this.#send(body instanceof Promise ? await body : body, headers);
   }
 
-  #ranking({ caller, modelBy }: Asked, request: RerankRequest): Promise<RerankReply> {
+  #ranking(asked: Asked, request: RerankRequest): Promise<RerankReply> {
     return rerank(this.#deps.gateway, {
       id: this.#id,
       requestId: this.#requestId,
-      caller,
+      caller: asked.caller,
       request,
-      modelBy,
+      modelBy: (policy) => asked.modelBy(policy),
       tag: tagOf(this.#req),
       mayBeOldMs: this.#patience.mayBeOldMs,
       scope: this.#scope,

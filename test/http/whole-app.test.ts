@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import request from 'supertest';
@@ -23,6 +27,7 @@ describe('the app without its server', () => {
           credentials: { apiKey: 'up-secret' },
           models: { moon: 'rerank-v4.0-pro' },
         },
+        { name: 'here', provider: 'local', models: ['words'] },
       ],
     });
     ({ key } = await gateway.createKey());
@@ -58,6 +63,39 @@ describe('the app without its server', () => {
       await eventually(line, () => Promise.resolve(gateway.log.some((it) => it.includes(line))));
     },
   );
+
+  // V8 makes a function old that is assigned to a property where it is written (`this.f = () => …`), and getters of literals too: what
+  // such a function of a request refers to would stay until the whole heap is marked, at a quarter of the cost of a request.
+  it('has nothing old refer to the body of a request', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as (how?: { type: 'minor' }) => void;
+    const requests = 60;
+    const body = JSON.stringify({
+      ...ask,
+      model: 'words',
+      documents: Array(60).fill('Saturn. '.repeat(125)),
+    });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const agent = new Agent({ keepAlive: true });
+    const bytes = Buffer.from(body);
+    const send = async (): Promise<void> => {
+      const call = httpRequest(`${gateway.url}/v1/rerank`, { method: 'POST', headers, agent });
+      const [reply] = (await once(call.end(bytes), 'response')) as [IncomingMessage];
+      await once(reply.resume(), 'end');
+      collect({ type: 'minor' });
+    };
+    await send();
+    collect();
+    const { arrayBuffers } = process.memoryUsage();
+
+    for (let sent = 0; sent < requests; sent += 1) await send();
+    collect({ type: 'minor' });
+    agent.destroy();
+
+    expect(process.memoryUsage().arrayBuffers - arrayBuffers).toBeLessThan(
+      (requests * body.length) / 4,
+    );
+  });
 
   it('refuses who brings no key, or an unknown one, in the dialect’s form', async () => {
     const nobody = await request(gateway.app.http).post('/v1/rerank').send(ask);
