@@ -217,7 +217,8 @@ export interface HttpProvider extends HttpBase {
 
 /** One of the calls that make up a ranking; its path and headers are the provider's. */
 export interface PartCall {
-  readonly body: JsonBody;
+  /** Called when it is sent: a round may have hundreds. */
+  readonly makeBody: () => JsonBody;
   /** Keeps the content of its 2xx reply; throws `JsonShapeError` if the provider does not send such a reply. */
   readonly read: (reply: Json, http: UpstreamReply) => void;
 }

@@ -13,7 +13,8 @@ import { judgeReply, type RawReply, type ReplyReading } from './reply.js';
 
 /** A call, and how its reply is decoded. */
 export interface Question<T> {
-  readonly body: JsonBody;
+  /** Called when it is sent: there may be hundreds. */
+  readonly makeBody: () => JsonBody;
   readonly decode: (reply: Json, http: UpstreamReply) => T;
 }
 
@@ -24,9 +25,7 @@ export function* ask<T>(questions: readonly Question<T>[]): Asking<T> {
   const answers = new Answers<T>(questions.length);
   if (questions.length > 0) {
     yield questions.map((question, at) => ({
-      get body() {
-        return question.body;
-      },
+      makeBody: question.makeBody,
       read: (reply, http) => {
         answers.keep(at, question.decode(reply, http));
       },
@@ -132,7 +131,7 @@ function runRound(
     const work = async (): Promise<void> => {
       for (let part = parts[next]; part !== undefined && !over; part = parts[next]) {
         next += 1;
-        const raw = await send(part.body);
+        const raw = await send(part.makeBody());
         const judged = judgeReply(provider, raw, now());
         if (judged.kind === 'failure') {
           end(() => resolve(judged));

@@ -50,7 +50,7 @@ function ranked(
     const step = rounds.next();
     if (step.done === true) return { inputs, rows: step.value.rows, parts };
     for (const part of step.value) {
-      const { input } = JSON.parse(encodeJson(part.body).toString()) as { input: string[] };
+      const { input } = JSON.parse(encodeJson(part.makeBody()).toString()) as { input: string[] };
       inputs.push(input);
       parts.push(part);
       const data = input.map((text) => ({ embedding: [1, text.length] }));
@@ -157,7 +157,7 @@ describe('texts to embed', () => {
     const body = Buffer.from(JSON.stringify({ documents: ['one\n'.repeat(1_000), 'two'] }));
     const { parts } = ranked({}, sentIn(body));
 
-    const sent = parts[0]?.body as { readonly input: readonly JsonFragment[] } | undefined;
+    const sent = parts[0]?.makeBody() as { readonly input: readonly JsonFragment[] } | undefined;
     expect(sent?.input.slice(1).map(({ bytes }) => bytes.buffer === body.buffer)).toEqual([
       true,
       true,
@@ -262,7 +262,9 @@ describe('vectors', () => {
             const at = (turns[turn % turns.length] ?? 0) % left.length;
             const [part] = left.splice(at, 1);
             if (part === undefined) continue;
-            const { input } = JSON.parse(encodeJson(part.body).toString()) as { input: string[] };
+            const { input } = JSON.parse(encodeJson(part.makeBody()).toString()) as {
+              input: string[];
+            };
             const data = input.map((text) => ({
               embedding: text === 'q' ? query : documents[Number(text.slice(5))],
             }));

@@ -146,7 +146,7 @@ function firstBody(
 ): JsonBody {
   if (provider.rounds === undefined) return provider.body(call);
   const round = provider.rounds(call, { vectors: undefined, prompts: shippedPrompts }).next();
-  return round.done === true ? undefined : round.value[0]?.body;
+  return round.done === true ? undefined : round.value[0]?.makeBody();
 }
 
 function outgoing(

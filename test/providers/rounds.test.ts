@@ -48,9 +48,11 @@ function providerOf(rounds: () => Rounds) {
 /** Asks for the scores of `count` documents at once, then for one more number. */
 function* twoRounds(count: number): Rounds {
   const decode = (reply: Json): number => reply.field('n').number();
-  const scores = yield* ask(Array.from({ length: count }, (_, at) => ({ body: at, decode })));
+  const scores = yield* ask(
+    Array.from({ length: count }, (_, at) => ({ makeBody: () => at, decode })),
+  );
   yield [];
-  const [more = 0] = yield* ask([{ body: 'more', decode }]);
+  const [more = 0] = yield* ask([{ makeBody: () => 'more', decode }]);
   return { rows: scores.map((score, index) => ({ index, score: score + more })) };
 }
 

@@ -17,7 +17,7 @@ function sent(id: string, model: string, settings: Record<string, string | boole
   const prompts = () => '[system]\nRank.\n[user]\n{query} {passages}';
   const round = provider.rounds(call, { vectors: undefined, prompts }).next();
   if (round.done === true) throw new Error('nothing is asked');
-  return JSON.stringify(round.value[0]?.body);
+  return JSON.stringify(round.value[0]?.makeBody());
 }
 
 describe('a temperature', () => {

@@ -193,7 +193,7 @@ function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools
     };
     const [reply] = yield* ask([
       {
-        body: api.body(question, call),
+        makeBody: () => api.body(question, call),
         decode: (json: Json, http: UpstreamReply) => {
           const said = api.decode(json, http);
           if (said.isCut) {
@@ -238,7 +238,7 @@ function* rankEach(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): 
       likely: true,
     };
     return {
-      body: api.body(question, call),
+      makeBody: () => api.body(question, call),
       decode: (json: Json, http: UpstreamReply) => {
         const { likely, tokens } = api.decode(json, http);
         return { score: readChance(likely), tokens };

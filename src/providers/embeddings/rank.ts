@@ -217,8 +217,7 @@ function question(
 ): Question<Answer> {
   const before = query === undefined ? 0 : 1;
   return {
-    // Made when it is sent: there may be hundreds.
-    get body() {
+    makeBody: () => {
       const documents = numbers.map((text) => texts.text(text));
       return body(query === undefined ? documents : [query, ...documents], call);
     },
