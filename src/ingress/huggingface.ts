@@ -36,7 +36,6 @@ export const huggingface = defineDialect<Kept>({
   examples: [
     { inputs: EXAMPLE.texts.map((text) => ({ text: EXAMPLE.query, text_pair: text })) },
     { inputs: { source_sentence: EXAMPLE.query, sentences: EXAMPLE.texts } },
-    { inputs: { query: EXAMPLE.query, passages: EXAMPLE.texts } },
   ],
   parse: (request) => {
     const { inputs } = request.members();
