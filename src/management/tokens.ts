@@ -181,9 +181,6 @@ async function witnessed(
   return { before: witness.before, update };
 }
 
-/** How long the previous key may keep working at most: long enough for the slowest roll-out. */
-const MAX_KEEP_OLD_MS = 30 * 86_400_000;
-
 /**
  * Gives a key another secret; its quota, limits and history stay. The old one works for `keepOldMs`, which should be 0 if it
  * has leaked.
@@ -198,7 +195,6 @@ export async function rollToken(
   if (!before.startsWith(KEY_PREFIX)) {
     throw new GatewayError('conflict', "This key has no secret: it is the playground's.");
   }
-  checkInteger(keepOldMs, 0, MAX_KEEP_OLD_MS, 'keep_old_s');
   const key = newApiKey(deps.randomBytes);
   const rolled = { keyHash: hashSecret(key), keyHint: keyHint(key), keepOldMs };
   const token = await deps.store.rollToken(id, rolled, deps.now(), userId);

@@ -60,7 +60,7 @@ type UpdateBody = Of<typeof UPDATE_BODY>;
 
 /** A new key on the wire, with the key itself. */
 const CREATED = extended(TOKEN, { key: Joi.string() });
-/** 30 days. */
+/** 30 days: long enough for the slowest roll-out. */
 const MAX_KEEP_OLD_S = 2_592_000;
 
 const create = defineOperation({

@@ -36,6 +36,7 @@ beforeAll(async () => {
   closed = await startGateway({
     server: behind,
     login: { header: 'Remote-User', passwords: false, link: true },
+    accounts: { registration: true },
   });
 });
 afterAll(async () => {
@@ -254,6 +255,7 @@ describe('settings', () => {
 
   it('switch passwords off: no login, registration or reset', async () => {
     const { user } = await createAccount(closed.store, { email: 'g@example.com' });
+    const { token } = await createAccount(closed.store, { role: 10 });
     const answers = await Promise.all([
       callApi(closed.url, 'POST', '/api/user/login', {
         body: { username: user.username, password: 'correct horse battery' },
@@ -265,9 +267,12 @@ describe('settings', () => {
       callApi(closed.url, 'POST', '/api/user/reset', {
         body: { email: 'g@example.com', token: 'x' },
       }),
+      callApi(closed.url, 'POST', `/api/user/${user.id}/reset-mail`, { body: {}, token }),
     ]);
 
-    expect(answers.map(({ body }) => body.code)).toEqual(Array(4).fill('permission_denied'));
+    expect(answers.map(({ body }) => body.code)).toEqual(Array(5).fill('permission_denied'));
+    const about = await callApi(closed.url, 'GET', '/api/about');
+    expect(about.body.data).toMatchObject({ registration: false, logins: { passwords: false } });
   });
 
   it('may be overridden by the environment, so that root gets back in', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { awaitInForce } from '../../src/management/in-force.js';
+import { inForce } from '../../src/operations/in-force.js';
+import type { OperationDeps } from '../../src/operations/operation.js';
 import { StoreUnavailableError, type NodeState } from '../../src/store/store.js';
 
 /** A clock that only the pauses move. */
@@ -96,4 +98,13 @@ describe('awaitInForce', () => {
       nodes: { total: 0 },
     });
   });
+});
+
+it('a change that was made is reported, though this gateway cannot read it back', async () => {
+  const deps = {
+    ...{ ...clock(), stalenessMs: 1_000, store: nodesReporting(() => ({ a: 7 })) },
+    known: { refresh: () => Promise.reject(new StoreUnavailableError('away')) },
+  } as unknown as OperationDeps;
+
+  expect(await inForce(deps, 7)).toMatchObject({ in_force: 'confirmed' });
 });

@@ -382,12 +382,17 @@ describe('finding channels', () => {
   });
 
   it('lists what providers take', async () => {
-    const { body } = await call<{ id: string }[]>('GET', '/api/channel/providers');
+    const { body } = await call<
+      { id: string; settings: readonly { name: string; required: boolean }[] }[]
+    >('GET', '/api/channel/providers');
+    const google = body.data.find(({ id }) => id === 'google')?.settings ?? [];
 
     expect(body.data.find(({ id }) => id === 'cohere')).toMatchObject({
       inside: false,
       credentials: [{ name: 'api_key', required: true }],
     });
+    expect(google.filter(({ required }) => required)).toMatchObject([{ name: 'project' }]);
+    expect(google.length).toBeGreaterThan(1);
   });
 });
 

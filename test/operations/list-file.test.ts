@@ -45,6 +45,19 @@ describe('a list as a file', () => {
     expect(limits).toEqual([500, 500, 500]);
   });
 
+  it('has lists and objects as JSON', async () => {
+    const file = await pageOrFile(
+      QUERY,
+      FILE,
+      (id: number) => ({ id, text: id === 1 ? ['a', 'b'] : { c: null } }),
+      () => Promise.resolve({ items: [1, 2], total: 2 }),
+    );
+
+    expect(file).toMatchObject({
+      text: 'id,text\r\n1,"[""a"",""b""]"\r\n2,"{""c"":null}"\r\n',
+    });
+  });
+
   it('holds 10 000 entries', async () => {
     const { read } = growing(10_000, 'a');
 

@@ -161,6 +161,12 @@ describe('the usage log', () => {
     expect(first).not.toHaveProperty('channel_id');
     expect(first).not.toHaveProperty('address');
 
+    const seen = async (id: string, { token }: Account) =>
+      (await callApi(gateway.url, 'GET', `/api/log/self/request/${id}`, { token })).status;
+    for (const id of ['turned%20away', 'first']) {
+      expect([await seen(id, user), await seen(id, other)]).toEqual([200, 404]);
+    }
+
     const wrong = await callApi(gateway.url, 'GET', '/api/log/request?before=7', {
       token: admin.token,
     });

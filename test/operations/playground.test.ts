@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callApi, createAccount, type Account } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
-import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 interface Attempt {
   readonly channel: string | null;
@@ -19,7 +19,7 @@ interface Ranked {
   readonly upstream_model: string | null;
   readonly score_scale: string | null;
   readonly quota: number;
-  readonly timing: { readonly total_ms: number; readonly admission_ms: number };
+  readonly timing: Readonly<Record<'total_ms' | 'admission_ms' | 'upstream_ms', number>>;
   readonly attempts: readonly Attempt[];
   readonly warnings: readonly string[];
 }
@@ -169,7 +169,7 @@ describe('the playground', () => {
     ];
 
     const byText = await rank(user, { documents });
-    await rank(user, { documents, model: 'ordered', priority: 7 });
+    await rank(user, { documents, model: 'ordered', priority: 7, top_n: 9 });
     const byTitle = await rank(user, { documents, rank_fields: ['title'] });
     const neither = await rank(user, { documents: [{ title: 'apple' }] });
     const picture = await rank(user, { documents: [{ image: 'https://example.com/a.png' }] });
@@ -194,6 +194,27 @@ describe('the playground', () => {
     expect([status, body.code, body.param]).toEqual([400, 'invalid_request', 'documents.0']);
   });
 
+  it.each([
+    [64, 200],
+    [65, 400],
+  ])('takes documents of so many levels: %i, %i', async (levels, status) => {
+    const more = JSON.parse('{"a":'.repeat(levels - 1) + '1' + '}'.repeat(levels - 1)) as object;
+
+    expect((await rank(user, { documents: [{ text: 'a', more }] })).status).toBe(status);
+  });
+
+  it('says how long it was until the key was admitted', async () => {
+    upstream.answer(async (request, res) => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return rankLikeCohere(request, res);
+    });
+
+    const { timing } = (await rank(user, { model: 'ordered' })).body.data;
+
+    upstream.answer(rankLikeCohere);
+    expect(timing.admission_ms + timing.upstream_ms).toBeLessThanOrEqual(timing.total_ms);
+  });
+
   it('lets nobody but admins name a channel', async () => {
     const { status, body } = await rank(user, { channel_id: ids.inside });
     const alone = await rank(admin, { ignore_switches: true });
@@ -216,7 +237,7 @@ describe('the playground', () => {
     const id = failed.headers.get('x-request-id') ?? '';
     await eventually('the refusal is found', async () => {
       const { refused } = await gateway.store.findRequest(id);
-      return refused?.outcome === 'model_not_found';
+      return refused?.outcome === 'model_not_found' && refused.status === 404;
     });
   });
 

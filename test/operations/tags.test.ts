@@ -173,6 +173,14 @@ describe('editing the channels of a tag', () => {
     });
   });
 
+  it.each(['', null])('takes it away from all of them: %j', async (none) => {
+    const reply = await call('PUT', '/api/channel/tag', { tag: 'eu', new_tag: none });
+
+    expect(reply.body.data).toMatchObject({ ids: [ids[0], ids[1]] });
+    const { channels } = await gateway.store.loadChannels();
+    expect(channels.map(({ tag }) => tag)).toEqual([undefined, undefined, 'us']);
+  });
+
   it('refuses what it cannot do for all of them, and then does nothing', async () => {
     const replies = [
       await call('PUT', '/api/channel/tag', { tag: 'nowhere', priority: 1 }),

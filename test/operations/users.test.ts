@@ -53,6 +53,7 @@ describe('registration', () => {
   });
 
   it('leaves admins unnamed to those who may be anybody', async () => {
+    await createAccount(gateway.store, { role: 10 });
     const { token } = await createAccount(gateway.store);
 
     expect((await call('GET', '/api/user/admins', { token })).body.data).toEqual([]);
@@ -207,9 +208,11 @@ describe('your own account', () => {
 
   it('ends every login when its password changes, and gives the browser a new one', async () => {
     const { cookie, token, user } = await createAccount(gateway.store);
-    const body = { password: NEW_PASSWORD, original_password: PASSWORD };
+    const email = 'moved-with-it@example.com';
+    const body = { password: NEW_PASSWORD, original_password: PASSWORD, email };
 
     const changed = await call('PUT', '/api/user/self', { cookie, body });
+    expect(changed.body.message).toContain('The address counts once it is confirmed');
     const fresh = changed.headers.get('set-cookie') ?? '';
     const statuses = await Promise.all(
       [{ cookie }, { token }, { cookie: fresh }].map(
