@@ -28,12 +28,12 @@ export function Field({ label, help, error, children }: FieldProps) {
         'aria-invalid': error !== undefined,
       })}
       {help === undefined ? null : (
-        <span class="help" id={`${id}-help`}>
+        <span class="small muted" id={`${id}-help`}>
           {help}
         </span>
       )}
       {error === undefined ? null : (
-        <span class="wrong" id={`${id}-wrong`} role="alert">
+        <span class="small bad" id={`${id}-wrong`} role="alert">
           {error}
         </span>
       )}
