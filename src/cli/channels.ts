@@ -69,7 +69,7 @@ export function addCommands(program: Command, io: CliIo): void {
       onGateway(io, async (session, command) => {
         const found = await resolveChannels(session, command.args);
         const { tag } = command.opts<{ tag: string }>();
-        if (!showDryRun(session, command, `given ${tagText(tag)}`, found)) {
+        if (!showDryRun(session, `given ${tagText(tag)}`, found)) {
           await retag(session, found, command);
         }
       }),
@@ -154,8 +154,8 @@ async function switchThem(session: Session, command: Command, enabled: boolean):
   const ids = new Set(found.map(({ id }) => id));
   const models = enabled ? [] : await session.client.call('listChannelModels');
   const { dark } = dependsOnChannels(ids, models);
-  if (showDryRun(session, command, enabled ? 'switched on' : 'switched off', found, dark)) return;
-  await agreeToDark(session, dark, command.opts<{ yes?: true }>().yes);
+  if (showDryRun(session, enabled ? 'switched on' : 'switched off', found, dark)) return;
+  await agreeToDark(session, dark);
   const [first, ...others] = found;
   if (first === undefined) return;
   if (others.length > 0) {
@@ -209,12 +209,11 @@ async function update(session: Session, command: Command): Promise<void> {
 }
 
 async function remove(session: Session, command: Command): Promise<void> {
-  const { yes } = command.opts<{ yes?: true }>();
   const { id, name, provider } = await resolveChannel(session, command.args[0]);
   const { dark } = dependsOnPresence(new Set([id]), await session.client.call('listChannelModels'));
   const after = dark.length === 0 ? '' : ` ${darkText(dark, 'will go')}`;
   const what = `Channel ${id} "${name}" (${provider}) will be deleted for good, with its credentials.${after}`;
-  await confirm(session, what, yes);
+  await confirm(session, what);
   const write = await session.client.call('deleteChannel', { params: { id } });
   session.show(
     { ...write, name, deleted: true },

@@ -4,7 +4,7 @@ import { present } from '../core/records.js';
 import { listPart, type Client, type ItemOf } from '../client/client.js';
 import { CODE_STATUS_NUMBERS, STATUS_NAMES } from '../shapes/code.js';
 import { UsageError } from './errors.js';
-import { isDryRun, withDryRun } from './consequences.js';
+import { withDryRun } from './consequences.js';
 import { asList, pageAsRows, type Columns } from './listing.js';
 import { isId, SOME, theOnly } from './named.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
@@ -113,11 +113,10 @@ export function addCommands(program: Command, io: CliIo): void {
     .option('-y, --yes', 'do not ask for confirmation')
     .action(
       onGateway(io, async (session, command) => {
-        const { yes } = command.opts<{ yes?: true }>();
         const code = await resolveCode(session.client, command.args[0]);
         const { id, name, status } = code;
         const what = `Code ${id} "${name}" (${STATUS_NAMES[status]}, ${amount(code.quota)}) will be deleted for good.`;
-        await confirm(session, what, yes);
+        await confirm(session, what);
         await session.client.call('deleteRedemptionCode', { params: { id } });
         session.show({ id, deleted: true }, `Code ${id} "${name}" is deleted.`);
       }),
@@ -127,14 +126,13 @@ export function addCommands(program: Command, io: CliIo): void {
     .description('delete the codes that are used, disabled or expired')
     .option('-y, --yes', 'do not ask for confirmation')
     .action(
-      onGateway(io, async (session, command) => {
-        const { yes } = command.opts<{ yes?: true }>();
-        if (isDryRun(command)) {
+      onGateway(io, async (session) => {
+        if (session.isDryRun) {
           await showPruned(session);
           return;
         }
         const what = 'All codes that are used, disabled or expired will be deleted for good.';
-        await confirm(session, what, yes);
+        await confirm(session, what);
         const deleted = await session.client.call('deleteInvalidRedemptionCodes');
         session.show({ deleted }, `${counted(deleted, 'code')} deleted.`);
       }),
@@ -198,7 +196,7 @@ async function disableBatch(session: Session, command: Command): Promise<void> {
   const { batch, name } = command.opts<{ batch?: string; name?: string }>();
   const of = batch === undefined ? { name: name ?? '' } : { batch_id: batch };
   if ('name' in of && of.name === '') throw new UsageError('Give --batch or --name.');
-  if (isDryRun(command)) {
+  if (session.isDryRun) {
     const query = { ...present({ name, batch_id: batch }), status: CODE_STATUS_NUMBERS.enabled };
     const { total } = await listPart(client, 'searchRedemptionCodes', query, {
       offset: 0,

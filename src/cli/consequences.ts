@@ -17,13 +17,12 @@ export function withDryRun(command: Command): Command {
 
 /** Whether --dry-run was given; if so, it has shown what would be changed. */
 export function showDryRun(
-  { show }: Session,
-  command: Command,
+  { show, isDryRun }: Session,
   what: string,
   channels: readonly Changed[],
   dark: readonly string[] = [],
 ): boolean {
-  if (!isDryRun(command)) return false;
+  if (!isDryRun) return false;
   const listed = channels.map(({ id, name }) => ({ id, name }));
   show(
     { dry_run: true, channels: listed, dark_models: dark },
@@ -37,19 +36,11 @@ export function showDryRun(
   return true;
 }
 
-export function isDryRun(command: Command): boolean {
-  return command.opts<{ readonly dryRun?: true }>().dryRun === true;
-}
-
 /** Asks on a terminal before models go dark; a script is warned, and proceeds. */
-export async function agreeToDark(
-  session: Session,
-  dark: readonly string[],
-  agreed?: boolean,
-): Promise<void> {
+export async function agreeToDark(session: Session, dark: readonly string[]): Promise<void> {
   if (dark.length === 0) return;
-  const { io } = session;
-  if (io.ask === undefined || agreed === true) {
+  const { io, isAgreed } = session;
+  if (io.ask === undefined || isAgreed) {
     io.writeError(`${darkText(dark, dark.length === 1 ? 'goes' : 'go')}\n`);
   } else await confirm(session, darkText(dark, 'will go'));
 }

@@ -155,10 +155,9 @@ function membersOf(text: string): Readonly<Record<string, unknown>> {
 }
 
 async function remove(session: Session, command: Command): Promise<void> {
-  const { yes } = command.opts<{ yes?: true }>();
   const id = await resolveExample(session.client, command.args[0]);
   const { name } = await session.client.call('getExample', { params: { id } });
-  await confirm(session, `Example ${id} "${name}" will be deleted for good.`, yes);
+  await confirm(session, `Example ${id} "${name}" will be deleted for good.`);
   await session.client.call('deleteExample', { params: { id } });
   session.show({ id, name, deleted: true }, `Example ${id} "${name}" is deleted.`);
 }

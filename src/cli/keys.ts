@@ -209,14 +209,13 @@ async function showToken(session: Session, token: TokenWire): Promise<void> {
 }
 
 async function remove(session: Session, command: Command): Promise<void> {
-  const { yes } = command.opts<{ yes?: true }>();
   const token = await resolveKey(session, command.args[0]);
   const { id } = token;
   const left = token.unlimited_quota
     ? ''
     : `, and the ${amount(token.remain_quota)} it has left are lost`;
   const what = `Key ${id} "${token.name}" (${token.key_hint}) will be deleted for good: requests with it are refused${left}.`;
-  await confirm(session, what, yes);
+  await confirm(session, what);
   await session.client.call('deleteToken', { params: { id } });
   session.show({ id, deleted: true }, `Key ${id} "${token.name}" is deleted.`);
 }

@@ -40,6 +40,10 @@ export interface GlobalOptions {
 export interface Session {
   readonly io: CliIo;
   readonly client: Client;
+  /** Whether --yes answers what the command would ask. */
+  readonly isAgreed: boolean;
+  /** Whether --dry-run asks what would be changed. */
+  readonly isDryRun: boolean;
   /** Prints the result: as JSON if the command asks for it, otherwise for people. */
   readonly show: (json: unknown, text: string) => void;
   /** Prints a list: as a table, as JSON or as CSV. */
@@ -67,13 +71,14 @@ export function onGateway(
   work: (session: Session, command: Command) => Promise<void> | void,
 ): (this: Command) => Promise<void> {
   return async function (this: Command) {
-    const options = this.optsWithGlobals<GlobalOptions>();
+    const options = this.optsWithGlobals<GlobalOptions & { yes?: true; dryRun?: true }>();
     const remote = await findRemote(io, options);
     const client = remote === undefined ? await onStore(io, options) : clientOverHttp(remote.api);
     try {
       await work(
         {
-          ...{ io, client, show: showing(io, options), list: listing(io, options) },
+          ...{ io, client, isAgreed: options.yes === true, isDryRun: options.dryRun === true },
+          ...{ show: showing(io, options), list: listing(io, options) },
           ...{ stream: streaming(io, options), when: (seconds) => momentOn(io, seconds) },
           table: (heading, rows) => fitted(io, heading, rows),
         },
@@ -157,11 +162,10 @@ export function gatewayUrl(text: string, what = '--url'): string {
 
 /** Continues only if somebody has agreed to what cannot be undone. */
 export async function confirm(
-  { io }: Pick<Session, 'io'>,
+  { io, isAgreed }: Pick<Session, 'io' | 'isAgreed'>,
   what: string,
-  agreed = false,
 ): Promise<void> {
-  if (agreed) return;
+  if (isAgreed) return;
   if (io.ask === undefined) {
     throw new UsageError(`${what} Add --yes to skip this question.`);
   }

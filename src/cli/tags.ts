@@ -45,26 +45,26 @@ export function addCommands(program: Command, io: CliIo): void {
       onGateway(io, async (session, command) => {
         const entry = await resolveTag(session, command.args[0]);
         const { tag } = entry;
-        if (showDryRun(session, command, 'put back into service', entry.channels)) return;
+        if (showDryRun(session, 'put back into service', entry.channels)) return;
         showWrite(session, await session.client.call('enableTag', { body: { tag } }));
       }),
     );
 }
 
 async function disable(session: Session, command: Command): Promise<void> {
-  const { reason, yes } = command.opts<{ reason?: string; yes?: true }>();
+  const { reason } = command.opts<{ reason?: string }>();
   const { client } = session;
   const { tag, channels } = await resolveTag(session, command.args[0]);
   const { dark } = dependsOn(tag, await client.call('listChannelModels'));
-  if (showDryRun(session, command, 'taken out of service', channels, dark)) return;
-  await agreeToDark(session, dark, yes);
+  if (showDryRun(session, 'taken out of service', channels, dark)) return;
+  await agreeToDark(session, dark);
   showWrite(session, await client.call('disableTag', { body: { tag, reason } }));
 }
 
 async function rename(session: Session, command: Command): Promise<void> {
   const { channels, tag } = await resolveTag(session, command.args[0]);
   const [, name = ''] = command.args;
-  if (showDryRun(session, command, `given the tag "${name}"`, channels)) return;
+  if (showDryRun(session, `given the tag "${name}"`, channels)) return;
   const write = await session.client.call('editTag', { body: { tag, new_tag: name } });
   session.show(
     write,

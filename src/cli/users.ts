@@ -231,12 +231,11 @@ async function update(session: Session, command: Command): Promise<void> {
 }
 
 async function remove(session: Session, command: Command): Promise<void> {
-  const { yes } = command.opts<{ yes?: true }>();
   const [login = ''] = command.args;
   const user = await namedUser(session.client, login);
   const { id, username } = user;
   const what = `Account ${id} "${username}" will be deleted for good, with its keys and the ${amount(user.quota)} it has left.`;
-  await confirm(session, what, yes);
+  await confirm(session, what);
   await session.client.call('deleteUser', { params: { id } });
   session.show({ id, deleted: true }, `Account ${id} "${username}" is deleted.`);
 }

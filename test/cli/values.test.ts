@@ -62,7 +62,7 @@ describe('what is typed', () => {
   ])('as the answer "%s" agrees: %s', async (answer, agrees) => {
     const io = { ask: () => Promise.resolve(answer) } as Partial<CliIo> as CliIo;
 
-    const asked = confirm({ io }, 'All of it will go.');
+    const asked = confirm({ io, isAgreed: false }, 'All of it will go.');
 
     if (agrees) await expect(asked).resolves.toBeUndefined();
     else await expect(asked).rejects.toThrow('Nothing was done.');

@@ -13,7 +13,6 @@ import { planOfNewApi } from './new-api.js';
 import type { Plan } from './plan.js';
 
 interface Options {
-  readonly dryRun?: boolean;
   readonly user?: string;
   readonly keys?: readonly string[];
 }
@@ -39,7 +38,7 @@ Examples:
     )
     .action(
       onGateway(io, async (session, command) => {
-        const { keys = [], ...options } = command.opts<Options>();
+        const { keys = [], user } = command.opts<Options>();
         const plan = planOfLitellm(yamlOf(command.args[0] ?? ''), io.env);
         addLitellmKeys(plan, keys.map(yamlOf), io.now());
         if (plan.keys.length > 0) {
@@ -47,7 +46,7 @@ Examples:
             'Keys spend from the balance of their account too: look at it with "users show", and raise it with "users update --quota".',
           );
         }
-        await run(session, plan, options);
+        await run(session, plan, user);
       }),
     );
 
@@ -67,16 +66,14 @@ Examples:
     )
     .action(
       onGateway(io, async (session, command) => {
-        const plan = planOfNewApi(readNewApi(command.args[0] ?? ''), io.now());
-        await run(session, plan, command.opts<Options>());
+        await run(session, planOfNewApi(readNewApi(command.args[0] ?? ''), io.now()));
       }),
     );
 }
 
-async function run({ client, show }: Session, plan: Plan, options: Options): Promise<void> {
-  const { user, dryRun = false } = options;
+async function run({ client, show, isDryRun }: Session, plan: Plan, user?: string): Promise<void> {
   const owner = user === undefined ? await self(client) : await namedUser(client, user);
-  const report = await carryOver(client, plan, { dryRun, owner: owner.id });
+  const report = await carryOver(client, plan, { dryRun: isDryRun, owner: owner.id });
   show(report, reportText(report));
 }
 
