@@ -1,10 +1,9 @@
 import { listPart, type Client } from '../client/client.js';
 import { GatewayError } from '../core/errors.js';
-import { SOME, theOnly } from './named.js';
+import { ALL, SOME, theOnly } from './named.js';
 import type { UserWire } from '../shapes/user.js';
 
 const AUDITOR_ROLE = 5;
-const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
 /** The logged-in account; on the store itself, root. */
 export function self(client: Client): Promise<UserWire> {

@@ -6,7 +6,7 @@ import { CODE_STATUS_NUMBERS, STATUS_NAMES } from '../shapes/code.js';
 import { UsageError } from './errors.js';
 import { withDryRun } from './consequences.js';
 import { asList, pageAsRows, type Columns } from './listing.js';
-import { isId, SOME, theOnly } from './named.js';
+import { ALL, isId, SOME, theOnly } from './named.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, moment } from './text.js';
 import { expiry, pageOf, units, wholeNumber, withPage, type PageOptions } from './values.js';
@@ -172,8 +172,7 @@ async function resolveCode(client: Client, given = ''): Promise<ItemOf<'searchRe
 
 /** Shows how many codes can no longer be redeemed. */
 async function showPruned(session: Session): Promise<void> {
-  const all = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
-  const { items } = await listPart(session.client, 'searchRedemptionCodes', {}, all);
+  const { items } = await listPart(session.client, 'searchRedemptionCodes', {}, ALL);
   const nowS = session.io.now() / 1_000;
   const over = items.filter(
     ({ status, expired_time: end }) =>

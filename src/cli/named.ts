@@ -10,7 +10,8 @@ interface Asking {
   readonly client: Client;
 }
 
-const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
+/** A whole list. */
+export const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 /** Of a long list, near names are looked for among so many. */
 export const SOME = { offset: 0, limit: 1_000 };
 

@@ -1,5 +1,4 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { listPart } from '../client/client.js';
 import { attentionWords } from '../core/attention-words.js';
 import { attentionIn, type Attention } from '../core/attention.js';
 import type { TagWire } from '../shapes/tag.js';
@@ -7,6 +6,7 @@ import type { OverviewWire } from '../shapes/overview.js';
 import { MAX_SERIES_DAYS } from '../shapes/stats.js';
 import { effective } from './channel-text.js';
 import { RefusedError } from './errors.js';
+import { listChannels } from './named.js';
 import { onGateway, withoutStore, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, moment, names } from './text.js';
 import { duration } from './values.js';
@@ -61,10 +61,7 @@ async function examine(session: Session, command: Command): Promise<void> {
       settings();
     }).call(command);
   }
-  const [seen, { items: channels }] = await Promise.all([
-    lookAt(session, HOUR_MS),
-    listPart(client, 'searchChannels', {}, { offset: 0, limit: Number.MAX_SAFE_INTEGER }),
-  ]);
+  const [seen, channels] = await Promise.all([lookAt(session, HOUR_MS), listChannels(client, {})]);
   const known = new Set(
     seen.things.filter(({ kind }) => kind.startsWith('channel_')).map(({ name }) => name),
   );

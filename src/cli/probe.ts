@@ -3,9 +3,9 @@ import { stringify } from 'yaml';
 import { mapValues, present } from '../core/records.js';
 import type { SettingValue } from '../providers/provider.js';
 import type { DiscoveredWire, ProposedWire } from '../shapes/discovered.js';
-import type { ChannelOptions } from './channel-options.js';
+import { credentialsOf, type ChannelOptions } from './channel-options.js';
 import { RefusedError } from './errors.js';
-import { gatewayUrl, onGateway, readSecret, type CliIo, type Session } from './session.js';
+import { gatewayUrl, onGateway, type CliIo, type Session } from './session.js';
 import { counted, facts, names } from './text.js';
 import { pair } from './values.js';
 
@@ -32,7 +32,7 @@ async function probe(session: Session, command: Command): Promise<void> {
   const options = command.opts<Options>();
   const { setting = {}, model } = options;
   const baseUrl = gatewayUrl(command.args[0] ?? '', 'The address');
-  const credentials = await credentialsOf(session, options);
+  const credentials = await credentialsOf(session, undefined, options);
   const found = await session.client.call('probeAddress', {
     body: { base_url: baseUrl, credentials, settings: valuesOf(setting), ...present({ model }) },
   });
@@ -42,16 +42,6 @@ async function probe(session: Session, command: Command): Promise<void> {
 }
 
 const UNKNOWN = 'Nothing is known about it.';
-
-async function credentialsOf(
-  { io }: Session,
-  { apiKey, credential = {} }: Options,
-): Promise<Record<string, string>> {
-  const given = Object.entries({ ...credential, ...(apiKey === undefined ? {} : { apiKey }) });
-  const secrets: Record<string, string> = {};
-  for (const [name, text] of given) secrets[name] = await readSecret(io, text);
-  return secrets;
-}
 
 /** Settings with the types that they would have in a file. */
 function valuesOf(setting: Readonly<Record<string, string>>): Record<string, SettingValue> {

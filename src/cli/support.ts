@@ -11,6 +11,7 @@ import { Secret, withoutKeys } from '../core/secret.js';
 import { listPart } from '../client/client.js';
 import { releaseOf } from '../process/this-node.js';
 import { RefusedError } from './errors.js';
+import { ALL } from './named.js';
 import {
   findRemote,
   onGateway,
@@ -64,8 +65,7 @@ async function writeBundle(session: Session, command: Command): Promise<void> {
         },
       }),
     nodes: () => client.call('listNodes'),
-    channels: () =>
-      listPart(client, 'searchChannels', {}, { offset: 0, limit: Number.MAX_SAFE_INTEGER }),
+    channels: () => listPart(client, 'searchChannels', {}, ALL),
     tags: () => client.call('listTags'),
     failures: () =>
       client.call('listRequests', { query: { outcome: 'failed', page_size: FAILURES } }),

@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.js';
 import { present } from '../../core/records.js';
 import { newPassword } from '../../management/passwords.js';
 import { hintOf } from '../../management/redemption-codes.js';
+import { ALL } from '../named.js';
 import { counted } from '../text.js';
 import type { CarriedUser, Note, Plan } from './plan.js';
 
@@ -20,7 +21,6 @@ export interface Report {
   readonly to_do: readonly string[];
 }
 
-const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 /** The codes of one gateway can be found, and disabled, together. */
 const BATCH = 'new-api';
 const ROOT = 100;
