@@ -13,7 +13,7 @@ import { LoginList } from '../parts/logins.js';
 import { Redeem } from '../parts/redeem.js';
 import { toast } from '../parts/toast.js';
 import { navigate } from '../router.js';
-import { changeSettings, settings } from '../settings.js';
+import { changeSettings, settings, type Settings } from '../settings.js';
 import { useAtom } from '../state.js';
 import { tellTabs } from '../tabs.js';
 import { w, wp } from '../words.js';
@@ -147,50 +147,38 @@ function AccessToken() {
   );
 }
 
+const SWITCHES = ['units', 'utc', 'letterKeys'] as const;
+
 function Preferences() {
-  const { language, theme, density, units, utc, letterKeys } = useAtom(settings);
-  const { themes, densities } = wp().account;
+  const now = useAtom(settings);
+  const words = wp().account;
+  const choice = <N extends 'language' | 'theme' | 'density'>(
+    name: N,
+    labels: Readonly<Record<Settings[N], string>>,
+  ) => (
+    <SegmentsField
+      label={words[name]}
+      value={now[name]}
+      choices={choicesOf(labels)}
+      onChange={(value) => changeSettings({ [name]: value })}
+    />
+  );
   return (
     <section class="card stack">
-      <h2>{wp().account.view}</h2>
+      <h2>{words.view}</h2>
       <div class="stack">
-        <SegmentsField
-          label={wp().account.language}
-          value={language}
-          choices={[
-            { value: 'en', label: 'English' },
-            { value: 'zh', label: '中文' },
-          ]}
-          onChange={(value) => changeSettings({ language: value })}
-        />
-        <SegmentsField
-          label={wp().account.theme}
-          value={theme}
-          choices={choicesOf(themes)}
-          onChange={(value) => changeSettings({ theme: value })}
-        />
-        <SegmentsField
-          label={wp().account.density}
-          value={density}
-          choices={choicesOf(densities)}
-          onChange={(value) => changeSettings({ density: value })}
-        />
+        {choice('language', { en: 'English', zh: '中文' })}
+        {choice('theme', words.themes)}
+        {choice('density', words.densities)}
       </div>
-      <Check
-        label={wp().account.units}
-        checked={units}
-        onChange={(checked) => changeSettings({ units: checked })}
-      />
-      <Check
-        label={wp().account.utc}
-        checked={utc}
-        onChange={(checked) => changeSettings({ utc: checked })}
-      />
-      <Check
-        label={wp().account.letterKeys}
-        checked={letterKeys}
-        onChange={(checked) => changeSettings({ letterKeys: checked })}
-      />
+      {SWITCHES.map((name) => (
+        <Check
+          key={name}
+          label={words[name]}
+          checked={now[name]}
+          onChange={(checked) => changeSettings({ [name]: checked })}
+        />
+      ))}
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import type { ApiError } from '../../api/call.js';
 import { duration } from '../../lib/format.js';
 import { Dialog, type Closable } from '../../parts/dialog.js';
+import { Facts } from '../../parts/facts.js';
 import { wp } from '../../words.js';
 import type { Lane, Ranked } from './use-runs.js';
 
@@ -42,27 +43,16 @@ export function LaneDetails({
   const attempts = reply?.attempts ?? (lane.state === 'failed' ? attemptsIn(lane.error) : []);
   return (
     <Dialog title={words.detailsOf(name)} onClose={onClose}>
-      {reply === undefined ? null : (
-        <dl class="facts">
-          <dt>{wp().requests.duration}</dt>
-          <dd>{duration(reply.timing.total_ms)}</dd>
-          <dt>{words.admission}</dt>
-          <dd>{duration(reply.timing.admission_ms)}</dd>
-          <dt>{wp().requests.upstream}</dt>
-          <dd>{duration(reply.timing.upstream_ms)}</dd>
-          {reply.upstream_model === null ? null : (
-            <>
-              <dt>{words.upstreamModel}</dt>
-              <dd class="wrap">{reply.upstream_model}</dd>
-            </>
-          )}
-          {reply.score_scale === null ? null : (
-            <>
-              <dt>{words.scale}</dt>
-              <dd>{reply.score_scale}</dd>
-            </>
-          )}
-        </dl>
+      {reply && (
+        <Facts
+          of={[
+            [wp().requests.duration, duration(reply.timing.total_ms)],
+            [words.admission, duration(reply.timing.admission_ms)],
+            [wp().requests.upstream, duration(reply.timing.upstream_ms)],
+            [words.upstreamModel, reply.upstream_model],
+            [words.scale, reply.score_scale],
+          ]}
+        />
       )}
       <Calls attempts={attempts} />
     </Dialog>
