@@ -10,7 +10,7 @@ import { CsvButton } from '../parts/csv-button.js';
 import { Dialog, type Closable } from '../parts/dialog.js';
 import { Value, ValueHead } from '../parts/member-value.js';
 import { ListHead } from '../parts/list-head.js';
-import { CLEARED, RangeSteps, useOwnRange } from '../parts/range.js';
+import { RangeSteps, useOwnRange } from '../parts/range.js';
 import { List, useListQuery } from '../parts/list.js';
 import { type Column } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
@@ -63,11 +63,8 @@ export function Audit() {
       </div>
       <List
         reading={reading}
-        filtered={filtered || own !== undefined}
-        clear={() => {
-          clear();
-          setQuery(CLEARED);
-        }}
+        filtered={filtered}
+        clear={clear}
         empty={<Empty title={wp().audit.none} />}
         label={w().nav.audit}
         idOf={({ id }) => id}

@@ -4,6 +4,7 @@ import { setQuery, useRoute } from '../router.js';
 import { w } from '../words.js';
 import { Button } from './buttons.js';
 import { ErrorNotice, Skeleton } from './notices.js';
+import { CLEARED, useOwnRange } from './range.js';
 import { Table, type TableProps } from './table.js';
 import { Count } from './values.js';
 
@@ -140,6 +141,7 @@ export interface ListQuery<N extends string> {
 
 export function useListQuery<const N extends string>(names: readonly N[]): ListQuery<N> {
   const { query } = useRoute();
+  const own = useOwnRange();
   const values = Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Record<
     N,
     string
@@ -148,8 +150,8 @@ export function useListQuery<const N extends string>(names: readonly N[]): ListQ
     query: values,
     page: Math.max(1, Number(query.get('p') ?? 1) || 1),
     before: query.get('before') ?? undefined,
-    filtered: names.some((name) => name !== 'sort' && values[name] !== ''),
+    filtered: own !== undefined || names.some((name) => name !== 'sort' && values[name] !== ''),
     set: (change) => setQuery({ ...change, p: '', before: '' }, { replace: true }),
-    clear: () => setQuery(Object.fromEntries([...names, 'p', 'before'].map((name) => [name, '']))),
+    clear: () => setQuery({ ...Object.fromEntries(names.map((name) => [name, ''])), ...CLEARED }),
   };
 }

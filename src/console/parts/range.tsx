@@ -13,6 +13,7 @@ export interface OwnRange {
   readonly end: number;
 }
 
+/** What else of an address ends with a range. */
 export const CLEARED = { from: '', to: '', p: '', before: '' };
 
 /** Another range than those of the buttons, from the address: `from` and `to` in unix seconds. */

@@ -46,21 +46,12 @@ function outcomeColumn(): Column<Row> {
   };
 }
 
-function modelColumn(): Column<Row> {
+/** A name that a request may lack; the filter of that name picks it. */
+function nameColumn(title: string, name: 'model' | 'token_name'): Column<Row> {
   return {
-    title: wp().kinds.model,
-    narrow: true,
-    cell: ({ model }) => <span title={model ?? undefined}>{model ?? '–'}</span>,
-    only: ({ model }) => (model === null ? undefined : { model }),
-  };
-}
-
-function keyColumn(): Column<Row> {
-  return {
-    title: wp().kinds.key,
-    narrow: true,
-    cell: ({ token_name: name }) => <span title={name ?? undefined}>{name ?? '–'}</span>,
-    only: ({ token_name: name }) => (name === null ? undefined : { token_name: name }),
+    ...{ title, narrow: true },
+    cell: ({ [name]: value }) => <span title={value ?? undefined}>{value ?? '–'}</span>,
+    only: ({ [name]: value }) => (value === null ? undefined : { [name]: value }),
   };
 }
 
@@ -69,7 +60,7 @@ function usageColumns(admin: boolean): Column<Row>[] {
   return [
     { title: words.time, cell: ({ created_at }) => <When seconds={created_at} /> },
     outcomeColumn(),
-    modelColumn(),
+    nameColumn(wp().kinds.model, 'model'),
     ...(admin
       ? [
           {
@@ -104,7 +95,7 @@ function usageColumns(admin: boolean): Column<Row>[] {
     },
     { title: words.duration, numeric: true, cell: ({ duration_ms }) => duration(duration_ms) },
     { title: words.cost, numeric: true, minor: true, cell: ({ quota }) => <Money units={quota} /> },
-    keyColumn(),
+    nameColumn(wp().kinds.key, 'token_name'),
   ];
 }
 
@@ -118,8 +109,8 @@ function refusedColumns(admin: boolean): Column<Row>[] {
       narrow: true,
       cell: ({ message }) => <span title={message ?? undefined}>{message}</span>,
     },
-    modelColumn(),
-    keyColumn(),
+    nameColumn(wp().kinds.model, 'model'),
+    nameColumn(wp().kinds.key, 'token_name'),
     ...(admin
       ? [{ title: words.address, minor: true, cell: ({ address }: Row) => address ?? '–' }]
       : []),

@@ -9,7 +9,7 @@ import { Dialog } from '../../parts/dialog.js';
 import { hasMore, List, useListQuery } from '../../parts/list.js';
 import { ListHead } from '../../parts/list-head.js';
 import { Empty } from '../../parts/notices.js';
-import { CLEARED, RangeSteps, useOwnRange } from '../../parts/range.js';
+import { RangeSteps, useOwnRange } from '../../parts/range.js';
 import { setQuery, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
 import { columnsOf, type Row } from './columns.js';
@@ -97,11 +97,8 @@ function RequestList() {
       ) : null}
       <List<Row>
         reading={reading}
-        filtered={filtered || own !== undefined}
-        clear={() => {
-          clear();
-          setQuery(CLEARED);
-        }}
+        filtered={filtered}
+        clear={clear}
         empty={
           <Empty title={wp().requests.noneYet}>
             <KeyCode />
