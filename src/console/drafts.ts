@@ -1,3 +1,5 @@
+import { store, stored } from './storage.js';
+
 /**
  * What somebody was working on, by page: it is there when they come back. It lives in the tab's memory, and in its storage
  * only for the moment of a reload.
@@ -7,15 +9,9 @@ const KEY = 'rerank-console-drafts';
 const drafts = new Map<string, unknown>(takeStored());
 
 function takeStored(): [string, unknown][] {
-  try {
-    const stored = JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as unknown;
-    sessionStorage.removeItem(KEY);
-    return Array.isArray(stored) ? (stored as [string, unknown][]) : [];
-  } catch (error) {
-    // The browser stores nothing, or another program has written something else there.
-    console.info('no drafts:', error);
-    return [];
-  }
+  const kept = stored('sessionStorage', KEY);
+  store('sessionStorage', KEY, undefined);
+  return Array.isArray(kept) ? (kept as [string, unknown][]) : [];
 }
 
 export function draftOf(page: string): unknown {
@@ -33,10 +29,6 @@ export function forgetDrafts(): void {
 
 /** Loads the page of the present release; the drafts go along. */
 export function reload(): void {
-  try {
-    sessionStorage.setItem(KEY, JSON.stringify([...drafts]));
-  } catch (error) {
-    console.info('no drafts kept:', error);
-  }
+  store('sessionStorage', KEY, [...drafts]);
   location.reload();
 }

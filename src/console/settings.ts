@@ -1,4 +1,5 @@
 import { atom } from './state.js';
+import { store, stored } from './storage.js';
 
 /** A user's preferences for the page. They stay in this browser, and contain nothing secret. */
 export interface Settings {
@@ -21,27 +22,15 @@ const DEFAULTS: Settings = {
   letterKeys: true,
 };
 
-function read(): Settings {
-  try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Settings>;
-    return { ...DEFAULTS, ...kept };
-  } catch (error) {
-    // The browser stores nothing, or another program has written something else there.
-    console.info('settings are the defaults:', error);
-    return DEFAULTS;
-  }
-}
-
-export const settings = atom<Settings>(read());
+export const settings = atom<Settings>({
+  ...DEFAULTS,
+  ...(stored('localStorage', KEY) as Partial<Settings> | undefined),
+});
 
 export function changeSettings(change: Partial<Settings>): void {
   settings.set({ ...settings.get(), ...change });
   applySettings();
-  try {
-    localStorage.setItem(KEY, JSON.stringify(settings.get()));
-  } catch (error) {
-    console.info('settings last until the page is closed:', error);
-  }
+  store('localStorage', KEY, settings.get());
 }
 
 /** Applies theme, density and language to the document. */

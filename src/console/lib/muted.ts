@@ -10,16 +10,10 @@ export function stillMuted(muted: Muted, nowMs: number): Muted {
 }
 
 /** Reads what a browser has kept, which may be of another release. Pure. */
-export function mutedOf(kept: string | null): Muted {
-  try {
-    const read = JSON.parse(kept ?? '{}') as unknown;
-    if (typeof read !== 'object' || read === null) return {};
-    const entries = Object.entries(read as Readonly<Record<string, unknown>>);
-    return Object.fromEntries(
-      entries.flatMap(([key, until]) => (typeof until === 'number' ? [[key, until]] : [])),
-    );
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+export function mutedOf(kept: unknown): Muted {
+  if (typeof kept !== 'object' || kept === null) return {};
+  const entries = Object.entries(kept as Readonly<Record<string, unknown>>);
+  return Object.fromEntries(
+    entries.flatMap(([key, until]) => (typeof until === 'number' ? [[key, until]] : [])),
+  );
 }

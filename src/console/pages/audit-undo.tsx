@@ -12,11 +12,12 @@ import { wp } from '../words.js';
 type Entry = ItemOf<'listAudit'>;
 type Known = Readonly<Record<string, unknown>>;
 
-const READS = {
-  channel: 'getChannel',
-  token: 'getToken',
-  user: 'getUser',
-  redemption: 'getRedemptionCode',
+/** How a record is read, and written. */
+const OPERATIONS = {
+  channel: ['getChannel', 'updateChannel'],
+  token: ['getToken', 'updateToken'],
+  user: ['getUser', 'updateUser'],
+  redemption: ['getRedemptionCode', 'updateRedemptionCode'],
 } as const;
 
 /** What would be set back, beside what there is now: nothing is before it is confirmed. */
@@ -56,33 +57,20 @@ function TagUndo({ entry, undo, onClose }: UndoProps) {
 
 function RecordUndo({ kind, ...props }: UndoProps & { readonly kind: Exclude<UndoKind, 'tag'> }) {
   const id = Number(props.undo.of);
-  const reading = useRead(READS[kind], { params: { id } });
+  const [read, update] = OPERATIONS[kind];
+  const reading = useRead(read, { params: { id } });
   const { data } = reading;
   return (
     <Question
       {...props}
       needs={reading}
       now={data}
-      write={(back, why) => {
-        const input = { ...back, id, ...why, if_revision: data?.revision };
-        return update(kind, input);
-      }}
+      // The members are those of the update, since the audit log has them under its names.
+      write={(back, why) =>
+        call(update, { body: { ...back, id, ...why, if_revision: data?.revision } as never })
+      }
     />
   );
-}
-
-/** The members are those of the update, since the audit log has them under its names. */
-function update(kind: Exclude<UndoKind, 'tag'>, body: Known): Promise<unknown> {
-  switch (kind) {
-    case 'channel':
-      return call('updateChannel', { body: body as never });
-    case 'token':
-      return call('updateToken', { body: body as never });
-    case 'user':
-      return call('updateUser', { body: body as never });
-    case 'redemption':
-      return call('updateRedemptionCode', { body: body as never });
-  }
 }
 
 function Question({

@@ -1,26 +1,14 @@
 import { MUTE_MS, mutedOf, stillMuted, type Muted } from '../lib/muted.js';
 import { atom, useAtom } from '../state.js';
+import { store, stored } from '../storage.js';
 
 const KEY = 'rerank-console-muted';
 
-function kept(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch (error) {
-    console.info('nothing is kept in this browser:', error);
-    return null;
-  }
-}
-
-const muted = atom<Muted>(stillMuted(mutedOf(kept()), Date.now()));
+const muted = atom<Muted>(stillMuted(mutedOf(stored('localStorage', KEY)), Date.now()));
 
 function keep(next: Muted): void {
   muted.set(next);
-  try {
-    localStorage.setItem(KEY, JSON.stringify(next));
-  } catch (error) {
-    console.info('muted until the page is closed:', error);
-  }
+  store('localStorage', KEY, next);
 }
 
 /** What somebody does not want to be told again today, in this browser. */
