@@ -4,8 +4,8 @@ import { duration } from '../lib/format.js';
 import { Link } from '../parts/buttons.js';
 import { Empty, ErrorNotice, Skeleton } from '../parts/notices.js';
 import { Ago, Count, State } from '../parts/values.js';
-import { pauseWords } from '../parts/pause.js';
 import { ListHead } from '../parts/list-head.js';
+import { pauseWords } from '../parts/troubles.js';
 import { Table } from '../parts/table.js';
 import { w, wp } from '../words.js';
 
@@ -137,7 +137,7 @@ function Resting({ channels }: Pick<Node, 'channels'>) {
       {channels.slice(0, SHOWN_CHANNELS).map(({ id, name, until, why }) => (
         <li key={name}>
           {id === null ? name : <Link to={`channels?open=${id}`}>{name}</Link>}
-          {wp().nodes.pause('', pauseWords(why, until))}
+          {pauseWords({ node: '', why, until })}
         </li>
       ))}
       {channels.length > SHOWN_CHANNELS ? (

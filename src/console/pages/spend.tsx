@@ -11,7 +11,7 @@ import { NumberTable } from '../parts/number-table.js';
 import { Count, Meter, Money, money, style } from '../parts/values.js';
 import { Chart } from '../parts/chart.js';
 import { CsvButton } from '../parts/csv-button.js';
-import { usePriceMarks } from '../parts/price-marks.js';
+import { usePriceMarks } from '../parts/price.js';
 import { pickRange, RangeSteps, useOwnRange, withoutOwnRange } from '../parts/range.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';

@@ -1,10 +1,9 @@
 import { useRead } from '../api/query.js';
-import { percent } from '../lib/format.js';
+import { clock, percent } from '../lib/format.js';
 import { signOfChannel, troubleOf, type Trouble } from '../lib/verdict.js';
-import { wp } from '../words.js';
+import { faultWords, wp } from '../words.js';
 import { Link } from './buttons.js';
-import { pauseWords } from './pause.js';
-import { State } from './values.js';
+import { State, style } from './values.js';
 
 const EVERY_MS = 10_000;
 const MINUTE_S = 60;
@@ -54,8 +53,15 @@ export function channelWords({ live, because }: Effective, trouble: Trouble): st
 function troubleWords({ failing, pauses }: Trouble): string {
   return [
     ...(failing === undefined ? [] : [wp().channels.fails(percent(failing))]),
-    ...pauses.map(({ node, until, why }) => wp().nodes.pause(node, pauseWords(why, until))),
+    ...pauses.map(pauseWords),
   ].join(' · ');
+}
+
+/** Which gateway leaves a channel alone, why, and until when. */
+export function pauseWords({ node, why, until }: Trouble['pauses'][number]): string {
+  const words = faultWords(why);
+  const { pause, untilThen } = wp().nodes;
+  return pause(node, until === null ? words : untilThen(words, clock(until, style())));
 }
 
 /** The end of the current minute, in unix seconds. */

@@ -4,8 +4,7 @@ import { signOfChannel } from '../../lib/verdict.js';
 import { Link } from '../../parts/buttons.js';
 import { NumberTable } from '../../parts/number-table.js';
 import { Ago, Count, Money, State } from '../../parts/values.js';
-import { useTroubles, type TroubleOf } from '../../parts/troubles.js';
-import { pauseWords } from '../../parts/pause.js';
+import { pauseWords, useTroubles, type TroubleOf } from '../../parts/troubles.js';
 import { w, wp } from '../../words.js';
 
 type Overview = ReplyOf<'getOverview'>;
@@ -101,7 +100,7 @@ function ChannelRow({
           trafficName(part)
         )}
         {pauses.length === 0 ? null : (
-          <div class="small muted wrap">{pauses.map(pauseText).join(' · ')}</div>
+          <div class="small muted wrap">{pauses.map(pauseWords).join(' · ')}</div>
         )}
       </td>
       <td class="num">{rate(total.requests / seconds)}</td>
@@ -115,11 +114,6 @@ function ChannelRow({
       </td>
     </tr>
   );
-}
-
-/** Which gateway leaves a channel alone, why, and until when. */
-function pauseText({ node, why, until }: Pause): string {
-  return wp().nodes.pause(node, pauseWords(why, until));
 }
 
 function failedShare({ total }: Traffic): number {

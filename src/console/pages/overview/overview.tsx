@@ -3,7 +3,7 @@ import { duration, moment, percent } from '../../lib/format.js';
 import { Link } from '../../parts/buttons.js';
 import { Segments } from '../../parts/fields.js';
 import { ErrorNotice } from '../../parts/notices.js';
-import { priceMarks } from '../../parts/price-marks.js';
+import { priceMarks } from '../../parts/price.js';
 import { RangeSteps, useOwnRange, withoutOwnRange } from '../../parts/range.js';
 import { minuteEnd, overviewQuery } from '../../parts/troubles.js';
 import { Tile } from '../../parts/tile.js';
