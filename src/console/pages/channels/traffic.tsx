@@ -2,13 +2,13 @@ import type { ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { duration, percent } from '../../lib/format.js';
 import { summedBy } from '../../lib/series.js';
+import { minuteEnd } from '../../parts/troubles.js';
 import { Bars, Count } from '../../parts/values.js';
 import { wp } from '../../words.js';
 
 type Traffic = ReplyOf<'usageSeries'>['series'][number];
 type TrafficOf = (id: number) => Traffic | undefined;
 
-const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const EVERY_MS = 15_000;
 /** Minutes that one bar covers. */
@@ -16,7 +16,7 @@ const MINUTES_A_BAR = 5;
 
 /** The traffic of channels in the last hour, over all nodes, in one call for the whole page. */
 export function useTraffic(ids: readonly number[]): TrafficOf {
-  const end = (Math.floor(Date.now() / 1_000 / MINUTE_S) + 1) * MINUTE_S;
+  const end = minuteEnd();
   const { data } = useRead(
     'usageSeries',
     {

@@ -10,7 +10,6 @@ import { w, wp } from '../../words.js';
 type Overview = ReplyOf<'getOverview'>;
 type Traffic = Overview['channels'][number];
 type Nodes = Overview['nodes']['nodes'];
-type Pause = Nodes[number]['channels'][number] & { readonly node: string };
 
 const OTHERS = 'others';
 const SHOWN_TAGS = 6;
@@ -77,12 +76,9 @@ function ChannelRow({
   readonly troubleOf: TroubleOf;
 }) {
   const { total, key, because } = part;
-  const channel = { id: Number(key), name: part.name };
+  const trouble = troubleOf({ id: Number(key), name: part.name });
   const ms = (value: number | null): string => (value === null ? '–' : duration(value));
   const share = failedShare(part);
-  const pauses = nodes.flatMap(({ name: node, channels }): Pause[] =>
-    channels.filter(({ id }) => String(id) === key).map((pause) => ({ ...pause, node })),
-  );
   const inFlight = nodes
     .flatMap(({ busy }) => busy)
     .filter(({ id }) => String(id) === key)
@@ -91,7 +87,7 @@ function ChannelRow({
     <tr>
       <td>
         {part.name !== '' ? (
-          <State sign={signOfChannel({ live: because === null, because }, troubleOf(channel))}>
+          <State sign={signOfChannel({ live: because === null, because }, trouble)}>
             <Link to={`channels?open=${key}`}>{part.name}</Link>
           </State>
         ) : key === OTHERS ? (
@@ -99,8 +95,8 @@ function ChannelRow({
         ) : (
           trafficName(part)
         )}
-        {pauses.length === 0 ? null : (
-          <div class="small muted wrap">{pauses.map(pauseWords).join(' · ')}</div>
+        {trouble.pauses.length === 0 ? null : (
+          <div class="small muted wrap">{trouble.pauses.map(pauseWords).join(' · ')}</div>
         )}
       </td>
       <td class="num">{rate(total.requests / seconds)}</td>
