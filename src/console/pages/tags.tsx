@@ -7,7 +7,7 @@ import { someOf } from '../lib/format.js';
 import { Button, Link } from '../parts/buttons.js';
 import { ConfirmWrite, WriteFailed } from '../parts/confirm-write.js';
 import { Consequence } from '../parts/consequence.js';
-import { InForce } from '../parts/in-force.js';
+import { InForce, type How } from '../parts/in-force.js';
 import { recordAddress } from '../parts/record.js';
 import { NamedChannel, useTroubles, type TroubleOf } from '../parts/troubles.js';
 import { Ago, State } from '../parts/values.js';
@@ -17,16 +17,14 @@ import { atom, useAtom } from '../state.js';
 import { wp } from '../words.js';
 
 type Tag = ReplyOf<'listTags'>[number];
-/** How the last switch of a tag took effect. */
-type Settled = Pick<ReplyOf<'disableTag'>, 'version' | 'in_force' | 'nodes' | 'waited_ms'>;
 
 const OFTEN = { everyMs: 5_000 };
 /** tag-2 comes before tag-10. */
 const COUNTING = new Intl.Collator(undefined, { numeric: true });
-/** By tag, while the page is open. */
-const settled = atom<Readonly<Record<string, Settled>>>({});
+/** How the last switch of each tag took effect, while the page is open. */
+const settled = atom<Readonly<Record<string, How>>>({});
 
-function settle(tag: string, how: Settled): void {
+function settle(tag: string, how: How): void {
   settled.set({ ...settled.get(), [tag]: how });
 }
 

@@ -6,7 +6,8 @@ import { Link } from './buttons.js';
 import { State } from './values.js';
 import { toast } from './toast.js';
 
-type How = Pick<ReplyOf<'disableTag'>, 'version' | 'in_force' | 'nodes' | 'waited_ms'>;
+/** How a write took effect. */
+export type How = Pick<ReplyOf<'disableTag'>, 'version' | 'in_force' | 'nodes' | 'waited_ms'>;
 
 const EVERY_MS = 2_000;
 const SIGNS = { confirmed: 'ok', bound_passed: 'warn', no_gateway: 'off' } as const;

@@ -58,13 +58,7 @@ function Cards({ of: { documents, labels, ids, setText, setLabels } }: Of) {
   const [most, setMost] = useState(SHOWN_CARDS);
   const words = wp().playground;
   const put = (next: readonly string[]): void => setText(textOfDocuments(next));
-  const swap = (at: number, other: number): void =>
-    put(
-      documents.map((text, index) => {
-        if (index === at) return documents[other] ?? text;
-        return index === other ? (documents[at] ?? text) : text;
-      }),
-    );
+  const move = (from: number, to: number): void => put(moved(documents, from, to));
   return (
     <div class="stack tight">
       <p class="small muted">{words.cardsHelp}</p>
@@ -74,7 +68,7 @@ function Cards({ of: { documents, labels, ids, setText, setLabels } }: Of) {
             key={`${at} ${text}`}
             class="row tight doc-card"
             style={{ flexWrap: 'nowrap' }}
-            {...dragging('document', at, (from, to) => put(moved(documents, from, to)))}
+            {...dragging('document', at, move)}
             onKeyDown={({ key }) => {
               if (/^[0-3]$/.test(key)) setLabels(withLabel(labels, text, key));
               else if (key === '-') setLabels(withLabel(labels, text, ''));
@@ -102,7 +96,7 @@ function Cards({ of: { documents, labels, ids, setText, setLabels } }: Of) {
               kind="icon"
               label={words.up(at + 1)}
               disabled={at === 0}
-              onClick={() => swap(at, at - 1)}
+              onClick={() => move(at, at - 1)}
             >
               ↑
             </Button>
@@ -110,7 +104,7 @@ function Cards({ of: { documents, labels, ids, setText, setLabels } }: Of) {
               kind="icon"
               label={words.down(at + 1)}
               disabled={at === documents.length - 1}
-              onClick={() => swap(at, at + 1)}
+              onClick={() => move(at, at + 1)}
             >
               ↓
             </Button>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { seesAll } from '../../about.js';
 import { useRead } from '../../api/query.js';
 import { Button } from '../../parts/buttons.js';
-import { isTyping, usePageKeys } from '../../parts/keys.js';
+import { hasModifier, isTyping, usePageKeys } from '../../parts/keys.js';
 import { settings } from '../../settings.js';
 import { wp } from '../../words.js';
 
@@ -56,15 +56,7 @@ export function NewOnes({
 export function useLiveKey(toggle: () => void): void {
   usePageKeys((event) => {
     const inDialog = (event.target as Element).closest('dialog') !== null;
-    if (
-      event.key !== 'l' ||
-      inDialog ||
-      isTyping(event) ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey
-    )
-      return;
+    if (event.key !== 'l' || inDialog || isTyping(event) || hasModifier(event)) return;
     if (settings.get().letterKeys) toggle();
   });
 }
