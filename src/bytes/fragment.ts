@@ -3,7 +3,10 @@ import { atOnce, STEP_BYTES, type Paced } from './pace.js';
 /** JSON text that is put together when it is written. */
 export interface Pieces {
   readonly size: number;
-  /** Writes it to `target` from `at` on. */
+  /**
+   * Writes it to `target` from `at` on. Not a generator itself: V8 makes a map for each that is called, and a map is old and keeps what
+   * its generator refers to until the whole heap is marked.
+   */
   readonly copying: (target: Buffer, at: number) => Paced;
 }
 
@@ -41,14 +44,7 @@ export class JsonFragment {
     );
     return new JsonFragment({
       size: fragments.reduce((bytes, { size }) => bytes + size, 0),
-      *copying(target, start) {
-        let at = start;
-        for (const fragment of fragments) {
-          if (fragment.size <= STEP_BYTES) fragment.copyTo(target, at);
-          else yield* fragment.copying(target, at);
-          at += fragment.size;
-        }
-      },
+      copying: (target, at) => copyingAll(fragments, target, at),
     });
   }
 
@@ -103,6 +99,16 @@ export class JsonFragment {
 
   toString(): string {
     return this.text ?? this.bytes.toString('utf8');
+  }
+}
+
+/** Writes fragments to `start`, one after the other. */
+function* copyingAll(fragments: readonly JsonFragment[], target: Buffer, start: number): Paced {
+  let at = start;
+  for (const fragment of fragments) {
+    if (fragment.size <= STEP_BYTES) fragment.copyTo(target, at);
+    else yield* fragment.copying(target, at);
+    at += fragment.size;
   }
 }
 

@@ -59,25 +59,27 @@ export class Woven {
 
   /** The whole, which is copied when it is written. */
   fragment(): JsonFragment {
-    const [body, numbers, parts] = [this.#body, this.#numbers, this.#count];
     const texts = Buffer.from(this.#text);
     return new JsonFragment({
       size: this.#size,
-      *copying(target, start): Paced {
-        let at = start;
-        let paused = start;
-        for (let part = 0; part < parts * PART; part += PART) {
-          at += copyTo(target, at, texts, numbers[part] ?? 0, numbers[part + 1] ?? 0);
-          const end = numbers[part + 3] ?? 0;
-          for (let from = numbers[part + 2] ?? 0; from < end; from += STEP_BYTES) {
-            at += copyTo(target, at, body, from, Math.min(end, from + STEP_BYTES));
-            if (at - paused < STEP_BYTES) continue;
-            paused = at;
-            yield;
-          }
-        }
-      },
+      copying: (target, at) => this.#copying(texts, target, at),
     });
+  }
+
+  *#copying(texts: Buffer, target: Buffer, start: number): Paced {
+    const [body, numbers] = [this.#body, this.#numbers];
+    let at = start;
+    let paused = start;
+    for (let part = 0; part < this.#count * PART; part += PART) {
+      at += copyTo(target, at, texts, numbers[part] ?? 0, numbers[part + 1] ?? 0);
+      const end = numbers[part + 3] ?? 0;
+      for (let from = numbers[part + 2] ?? 0; from < end; from += STEP_BYTES) {
+        at += copyTo(target, at, body, from, Math.min(end, from + STEP_BYTES));
+        if (at - paused < STEP_BYTES) continue;
+        paused = at;
+        yield;
+      }
+    }
   }
 }
 
