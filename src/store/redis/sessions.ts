@@ -118,7 +118,7 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
         .map(([idHash, record]) =>
           sessionOf(idHash, userId, record.split(':'), known[`${idHash}:used`], known[idHash]),
         )
-        .filter(({ expiresAtMs, endsAtMs }) => expiresAtMs > nowMs && endsAtMs > nowMs)
+        .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
         .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.idHash < b.idHash ? -1 : 1));
     },
 

@@ -8,7 +8,7 @@ local record = redis.call('HGET', KEYS[1], ARGV[1])
 if not record then return false end
 local kind, created, expires, ends = string.match(record, '^([^:]*):(%d+):(%d+):(%d+)$')
 local now = clock(ARGV[2])
-if tonumber(expires) <= now or tonumber(ends) <= now then return false end
+if tonumber(expires) <= now then return false end
 if kind == 'session' then
   expires = string.format('%.0f', math.min(now + tonumber(ARGV[3]), tonumber(ends)))
   redis.call('HSET', KEYS[1], ARGV[1], kind .. ':' .. created .. ':' .. expires .. ':' .. ends)
