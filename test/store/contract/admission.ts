@@ -670,11 +670,12 @@ export function describeAdmission(open: OpenHarness): void {
       expect(again.kind).toBe('admitted');
     });
 
-    test('decides every rate as the rule in core does, at the edges of windows too', async () => {
+    test('decides every rate as the rule in core does, at the edges of windows too, and when the clock goes back', async () => {
       const step = fc.oneof(
         fc.nat(2_000),
         fc.nat(70_000),
         fc.constantFrom(0, RATE_WINDOW_MS - 1, RATE_WINDOW_MS, 2 * RATE_WINDOW_MS),
+        fc.constantFrom(-1, -RATE_WINDOW_MS / 2, -RATE_WINDOW_MS),
       );
       await fc.assert(
         fc.asyncProperty(

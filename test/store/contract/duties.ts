@@ -38,10 +38,12 @@ export function describeDuties(open: OpenHarness): void {
         isMine: false,
         ...ended,
       });
-      expect(await again.takeDuty(name, ended.dueAtMs, MINUTE)).toMatchObject({
-        isMine: true,
-        note: 'all well ü',
-      });
+      for (const dueAtMs of [ended.dueAtMs, ended.dueAtMs + MINUTE]) {
+        expect(await again.takeDuty(name, dueAtMs, MINUTE)).toMatchObject({
+          isMine: true,
+          note: 'all well ü',
+        });
+      }
     });
 
     test('makes a dropped duty due now, its note forgotten', async () => {
