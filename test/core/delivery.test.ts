@@ -76,3 +76,13 @@ it('a failed try waits longer each time, as long as the receiver asks for, and i
   expect(waits(1, 60_000)).toEqual([60_000, 60_000, 60_000, 43_200_000, undefined]);
   expect(waits(1, 1e12)[0]).toBe(86_400_000);
 });
+
+it('a mail has a subject that fits, and all of the sentence in its text', () => {
+  const summary = 'x'.repeat(500);
+  const event = { id: 'm', type: 'key.ending', atMs: 0, summary, data: { id: 7 } };
+
+  const { subject, text } = JSON.parse(mailBody(event, 'one')) as Record<string, string>;
+
+  expect(subject).toBe(`rerank-gateway: ${'x'.repeat(184)}`);
+  expect(text).toBe(`${summary}\n\nkey.ending, 1970-01-01T00:00:00.000Z, one\nid: 7\n`);
+});

@@ -13,6 +13,9 @@ describe('an invoice', () => {
     expect(readInvoice(semicolons)).toEqual([
       { day: undefined, model: 'rerank-v3.5', counts: { search_units: 12 } },
     ]);
+    expect(readInvoice('model,cost\r\nm,12 usd\r\n\r\n')).toEqual([
+      { day: undefined, model: 'm', counts: { dollars: 12 } },
+    ]);
     expect(readInvoice('usage date\trequests\n2026/1/2\t\n')).toEqual([
       { day: '2026-01-02', model: undefined, counts: { requests: 0 } },
     ]);

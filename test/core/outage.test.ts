@@ -43,6 +43,7 @@ describe('what a failure says for certain', () => {
     // A model is not all that a key is for.
     [undefined, 'misconfigured', 403, 'This key has no access to model rerank-x'],
     [undefined, 'misconfigured', 404, 'model not found'],
+    [undefined, 'misconfigured', 403, 'This key may not use models of this kind'],
     [undefined, 'misconfigured', 404, ''],
     [undefined, 'misconfigured', 501, 'not implemented'],
     // Nobody has answered.

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { bucketOf, writeSpendKey } from '../../src/core/rollups.js';
 import { Secret } from '../../src/core/secret.js';
 import { count, newTally } from '../../src/core/tally.js';
@@ -13,6 +13,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import { StoreUnavailableError, type Credential, type Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
 import { eventAlerts } from '../../src/telemetry/event-alerts.js';
+import type { Target } from '../../src/telemetry/sender.js';
 import { StoreAlerts } from '../../src/telemetry/store-alerts.js';
 import {
   admitRequest,
@@ -354,6 +355,53 @@ it('a channel that is tried again is not yet told to answer', () => {
   read((['open', 'half_open', 'closed'] as const).map((state) => ({ ...about, state, forMs: 0 })));
 
   expect(sent).toEqual(['channel.circuit_opened', 'channel.circuit_closed']);
+});
+
+it('a pause is told with the time at which it ends, counted from now', () => {
+  const told: unknown[] = [];
+  const read = eventAlerts({ deliver: ({ data }) => void told.push(data) }, () => START);
+  const about = { kind: 'breaker', channelId: 1, channel: 'a', reason: 'timeout' } as const;
+
+  read([{ ...about, state: 'open', sinceMs: START - 60_000, forMs: 5_000 }]);
+
+  expect(told).toMatchObject([{ since: START / 1_000 - 60, until: START / 1_000 + 5 }]);
+});
+
+/** What is told of a store by a look at it for each of its answers: how long it takes, or that there is none. */
+async function toldOf(answers: readonly (number | 'none')[], isTaken = true): Promise<string[]> {
+  const told: string[] = [];
+  let nowMs = 0;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  const rest = [...answers];
+  const alerts = new StoreAlerts({
+    ...{ node: 'a', mark: 'f00', now: () => START },
+    store: {
+      ping: () => {
+        const answer = rest.shift() ?? 'none';
+        if (answer === 'none') return Promise.reject(new StoreUnavailableError('away'));
+        nowMs += answer;
+        return Promise.resolve();
+      },
+    },
+    sender: {
+      targets: [{ name: 'hook', takes: () => true } as unknown as Target],
+      deliver: ({ type }) => void told.push(type),
+      sendNow: () => Promise.resolve(new Map([['hook', isTaken ? '' : 'away, too']])),
+    },
+  });
+  while (rest.length > 0) await alerts.look();
+  clock.mockRestore();
+  return told;
+}
+
+it.each<[string, (number | 'none')[], boolean, string[]]>([
+  ['is slow three times in a row', [501, 501, 501, 501], true, ['store.slow']],
+  ['is slow now and then', [501, 501, 500, 501, 501, 500, 501], true, []],
+  ['is in time again', [501, 501, 501, 1, 1, 501, 1, 1, 1], true, ['store.slow', 'store.in_time']],
+  ['was down and somebody knows', ['none', 'none', 'none', 1], true, ['store.up']],
+  ['was down and nobody was told', ['none', 'none', 'none', 1], false, []],
+])('of a store that %s', async (_, answers, isTaken, expected) => {
+  expect(await toldOf(answers, isTaken)).toEqual(expected);
 });
 
 it('a store that is down is told under one id by all gateways, and under one that it is back', async () => {

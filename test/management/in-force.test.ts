@@ -100,6 +100,12 @@ describe('awaitInForce', () => {
   });
 });
 
+it('a fault that is not the store’s absence is told', async () => {
+  const store = { listNodes: () => Promise.reject(new Error('a mistake')) };
+
+  await expect(awaitInForce({ store, ...clock() }, 7, 1_000)).rejects.toThrow('a mistake');
+});
+
 it('a change that was made is reported, though this gateway cannot read it back', async () => {
   const deps = {
     ...{ ...clock(), stalenessMs: 1_000, store: nodesReporting(() => ({ a: 7 })) },

@@ -24,6 +24,33 @@ function depsOn(store: Store): SignOnDeps {
   };
 }
 
+it('the role is the highest that any of the groups gives', async () => {
+  const deps = depsOn(management.store);
+  const logins = {
+    ...deps.logins,
+    roles: { readers: 'auditor', staff: 'admin', '*': 'user' },
+  } as const;
+
+  const { user } = await signOn({ ...deps, logins }, vouched(['readers', 'staff']), ORIGIN);
+
+  expect(user.role).toBe(10);
+});
+
+it('no session begins for an account that is deleted at the same moment', async () => {
+  const { store } = management;
+  const during: Store = {
+    ...store,
+    async createSession(session) {
+      await store.createSession(session);
+      await store.deleteUser(session.userId);
+    },
+  };
+
+  const login = signOn(depsOn(during), vouched([]), ORIGIN);
+
+  await expect(login).rejects.toMatchObject({ code: 'user_disabled' });
+});
+
 it('the role of the groups is not given to an account that root changes at the same moment', async () => {
   const { store, deps } = management;
   const { user } = await signOn(depsOn(store), vouched(['staff']), ORIGIN);

@@ -109,7 +109,7 @@ describe('a recorded trace', () => {
 
   it('begins here for the part that the settings say, refused requests included', async () => {
     const receiver = await openReceiver();
-    const gateway = await gatewayWith({ otlp_url: receiver.url, trace_ratio: 1 });
+    const gateway = await gatewayWith({ otlp_url: `${receiver.url}/`, trace_ratio: 1 });
     const { key } = await gateway.createKey();
 
     const { status } = await gateway.post(key, { ...ASK, model: 'nobody' });

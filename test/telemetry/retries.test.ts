@@ -19,6 +19,20 @@ describe('Retries', () => {
     expect(tries).toBe(2);
   });
 
+  it('do not begin a wait that the end of the process would cut short', async () => {
+    const away = new StoreUnavailableError('away');
+    const retries = new Retries(() => 0);
+    let tries = 0;
+    retries.giveUpFrom(100);
+
+    const failed = await retries.of(() => {
+      tries += 1;
+      return Promise.reject(away);
+    });
+
+    expect([failed, tries]).toEqual([{ error: away }, 1]);
+  });
+
   it('do not repeat what the store refuses', async () => {
     const error = new Error('refused');
 
