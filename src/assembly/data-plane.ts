@@ -248,12 +248,12 @@ function turnParts(
 function rankParts(
   { gateway, traffic }: DataPlaneConfig,
   { store, observe, now, elapsed, random }: DataPlaneParts,
-  { channels }: Knowledge,
+  { channels, steady }: Knowledge,
   choice: CandidatesDeps,
   queue: Queue,
 ): RankParts {
   const retries = new RetryBudget(traffic.retryPercent / 100);
-  const cache = new ReplyCache({ maxRows: traffic.cacheMaxRows, now });
+  const cache = new ReplyCache({ maxRows: traffic.cacheMaxRows, now: steady });
   const replies = sharedReplies({ store, most: traffic.cacheSharedMax, observe, now, elapsed });
   const trying = {
     freshness: channels,

@@ -669,4 +669,26 @@ describe('a clock that is set back', () => {
       return status === 200;
     });
   });
+
+  it('keeps no ranking for longer', async () => {
+    const upstream = await upstreamWith(rankLikeCohere);
+    let stepMs = 0;
+    let turnedMs = 0;
+    const gateway = await gatewayWith(
+      {
+        models: { default: { cache_ttl_ms: OPEN_MS } },
+        channels: [cohereChannel('only', upstream.url)],
+      },
+      { now: () => Date.now() + stepMs, elapsed: () => performance.now() + turnedMs },
+    );
+    const { key } = await gateway.createKey();
+    const fromCache = async () =>
+      (await gateway.post(key, ask)).headers.get('x-rerank-cache') === 'hit';
+    expect([await fromCache(), await fromCache()]).toEqual([false, true]);
+
+    stepMs = -10 * OPEN_MS;
+    turnedMs = OPEN_MS;
+
+    expect(await fromCache()).toBe(false);
+  });
 });
