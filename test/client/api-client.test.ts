@@ -55,3 +55,13 @@ it('the cookies that a reply sets are told as a request sends them', async () =>
     'session=a; other=b',
   );
 });
+
+it('what is undefined is not asked for', async () => {
+  server.answer((_request, res) => void res.end('{"success":true,"data":null}'));
+
+  await createApiClient(`${server.url}/`, undefined).call('GET', '/api/x', {
+    query: { a: undefined, b: 0, c: false, d: 'e f' },
+  });
+
+  expect(server.seen.at(-1)?.path).toBe('/api/x?b=0&c=false&d=e+f');
+});

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { openStore } from '../../src/assembly/open-store.js';
@@ -94,4 +96,24 @@ it('does not open a store that has a part of an export, and leaves no connection
   await expect(opening).rejects.toThrow('This store has a part of an export');
   await until('nobody is connected', async () => (await connections()) === before, 5_000);
   observer.disconnect();
+});
+
+it('ends once what it does after its answers is done', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'in-process-'));
+  const env = { DATA_DIR: folder };
+  const store = await openStore(loadConfig({ env }).store);
+  await createUser(store, { email: 'ann@example.com' });
+  await store.close();
+  const own = await clientInProcess(
+    { env },
+    'alice',
+    () => T0,
+    () => undefined,
+  );
+
+  await own.call('requestPasswordReset', { query: { email: 'ann@example.com' } });
+  await own.close();
+
+  expect(readdirSync(join(folder, 'outbox'))).toHaveLength(1);
+  rmSync(folder, { recursive: true });
 });

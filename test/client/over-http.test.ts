@@ -71,3 +71,20 @@ it.each([
     expect(asked).toHaveLength(pages);
   },
 );
+
+it('a path has what it names, whatever is in it', async () => {
+  const asked: string[] = [];
+  const client = clientOverHttp({
+    url: '',
+    call: (_method, path) => {
+      asked.push(path);
+      return Promise.reject(new Error('enough'));
+    },
+    callForCookie: () => Promise.resolve(''),
+  });
+
+  const asking = client.call('getRequest', { params: { request_id: 'a/b ?c' } });
+
+  await expect(asking).rejects.toThrow('enough');
+  expect(asked).toEqual(['/api/log/request/a%2Fb%20%3Fc']);
+});
