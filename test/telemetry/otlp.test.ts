@@ -328,5 +328,7 @@ describe('without the packages of OpenTelemetry', () => {
 
     expect(otlp).toBeUndefined();
     expect(said.join('')).toContain('npm install @opentelemetry/');
+    const broken = openOtlp(telemetry, logger, () => Promise.reject(new Error('broken')));
+    await expect(broken).rejects.toThrow('broken');
   });
 });
