@@ -155,7 +155,7 @@ function observeSettled(
 ): void {
   const atMs = now();
   void charging.then((charged) =>
-    observe({ kind: 'settled', trace, atMs, durationMs: now() - atMs, charged }),
+    observe({ kind: 'settled', trace, atMs, durationMs: Math.max(0, now() - atMs), charged }),
   );
 }
 

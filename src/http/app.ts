@@ -87,7 +87,7 @@ function accessLog(observe: Observe, now: () => number) {
         method: req.method,
         route: routeOf(req),
         status: res.headersSent ? res.statusCode : CLIENT_CLOSED_REQUEST,
-        durationMs: now() - startedMs,
+        durationMs: Math.max(0, now() - startedMs),
       });
     });
     next();

@@ -124,7 +124,7 @@ export class RerankExchange {
     return requestEvent(this.#trace, {
       requestId: this.#requestId,
       startedMs: this.#startedMs,
-      durationMs: this.#deps.gateway.now() - this.#startedMs,
+      durationMs: Math.max(0, this.#deps.gateway.now() - this.#startedMs),
       route: this.#dialect.paths[0] ?? '/v1/rerank',
       status: this.#status,
       failure: this.#failure,

@@ -670,6 +670,29 @@ describe('a clock that is set back', () => {
     });
   });
 
+  it('in the middle of a request does not keep it out of the metrics', async () => {
+    let stepMs = 0;
+    const upstream = await upstreamWith((...exchange) => {
+      stepMs = -OPEN_MS;
+      return rankLikeCohere(...exchange);
+    });
+    const gateway = await gatewayWith(
+      { channels: [cohereChannel('only', upstream.url)] },
+      { now: () => Date.now() + stepMs },
+    );
+    const { key } = await gateway.createKey();
+
+    expect((await gateway.post(key, ask)).status).toBe(200);
+
+    await eventually('it is counted', async () => {
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      return /^rerank_channel_attempts_total\{.*channel="only".*\} 1$/m.test(metrics);
+    });
+    const lines = gateway.log.join('');
+    expect(lines).toMatch(/"outcome":"ok".*"durationMs":0,/);
+    expect(lines).not.toContain('a reader of events failed');
+  });
+
   it('keeps no ranking for longer', async () => {
     const upstream = await upstreamWith(rankLikeCohere);
     let stepMs = 0;

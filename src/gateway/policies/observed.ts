@@ -27,7 +27,8 @@ export function observed(observe: Observe, now: () => number): Layer<Attempt> {
         outcome: endOf(outcome),
         status: outcome?.kind === 'ranked' ? 200 : failure?.status,
         message: failure === undefined ? '' : loggable(failure, job),
-        durationMs: now() - startedMs,
+        // A clock that is set back in the meantime must not take anything off the metrics.
+        durationMs: Math.max(0, now() - startedMs),
       };
       job.trace.made.push(record);
       if (outcome?.kind === 'ranked') job.trace.cost += costOf(offer, job, outcome.ranking);
