@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { createOutages } from '../../src/assembly/channel-outages.js';
+import { CHANNEL_DISABLED } from '../../src/core/channel.js';
 import { returnDuty } from '../../src/core/outage.js';
 import type { GatewayEvent } from '../../src/gateway/events.js';
 import { newChannel } from '../store/contract/harness.js';
@@ -32,4 +33,8 @@ it('a channel is disabled once, is tried after a while, and is left to people wh
   await outages.letReturn(disabled);
   await outages.letReturn(disabled);
   expect(states()).toEqual(['disabled', 'returned']);
+
+  await store.updateChannel(before.id, { status: CHANNEL_DISABLED });
+  await outages.letReturn(disabled);
+  expect([states().length, (await channel()).status]).toEqual([2, CHANNEL_DISABLED]);
 });

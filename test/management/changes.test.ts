@@ -252,10 +252,13 @@ describe('the audit log', () => {
     }
     await recordAudit(deps, owner, 'user.login', `user:${owner.id}`);
 
-    const { items } = await listAudit(deps, { offset: 0, limit: 5 });
+    const then = { target: `user:${owner.id}`, name: 'as it was', address: undefined };
+    await store.appendAudit({ ...old, ...then }, 100);
+
+    const { items } = await listAudit(deps, { offset: 0, limit: 6 });
 
     expect(items.map(({ name }) => name)).toEqual([
-      ...['owner', undefined, undefined, 'owner', 'search'],
+      ...['as it was', 'owner', undefined, undefined, 'owner', 'search'],
     ]);
   });
 

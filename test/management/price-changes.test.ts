@@ -18,6 +18,8 @@ it('prices changed where what a model costs is another, and not where it is only
   await notePrices(store, list({ a: perRequest(3), c: perRequest(10) }), NOW + 2);
   await notePrices(store, list({ a: perRequest(3), c: perRequest(10) }), NOW + 3);
   await notePrices(store, list({ a: perRequest(3), c: perRequest(10) }, 20), NOW + 4);
+  const perUnit: Price = { per: 'search_unit', units: 3 };
+  await notePrices(store, list({ a: perUnit, c: perRequest(10) }, 20), NOW + 9);
 
   const second = {
     atMs: NOW + 2,
@@ -30,7 +32,11 @@ it('prices changed where what a model costs is another, and not where it is only
     atMs: NOW + 4,
     prices: [{ model: undefined, before: perRequest(10), after: perRequest(20) }],
   };
-  expect(await listPriceChanges(store, {})).toEqual([second, third]);
-  expect(await listPriceChanges(store, { fromMs: NOW + 3 })).toEqual([third]);
+  const fourth = {
+    atMs: NOW + 9,
+    prices: [{ model: 'a', before: perRequest(3), after: perUnit }],
+  };
+  expect(await listPriceChanges(store, {})).toEqual([second, third, fourth]);
+  expect(await listPriceChanges(store, { fromMs: NOW + 3 })).toEqual([third, fourth]);
   expect(await listPriceChanges(store, { toMs: NOW + 3 })).toEqual([second]);
 });

@@ -68,6 +68,8 @@ describe('what belongs to an account', () => {
     ['an admin’s, by root', 7, actor(8, ROOT), true],
     ['root’s, by the operator', 8, OPERATOR, true],
     ['nobody’s any more, by an admin', 9, actor(6, ADMIN), true],
+    ['nobody’s any more, by a user', 9, actor(5, USER), false],
+    ['nobody’s any more, by an auditor', 9, actor(4, AUDITOR), false],
   ])('%s', async (_what, owner, who, allowed) => {
     const check = checkOwner(deps, owner, who, 'key');
 
