@@ -188,6 +188,18 @@ const STORIES: readonly (readonly [
     },
   ],
   [
+    'the quota of a key that gets a little back, and is not used for a while',
+    async ({ store, spend, now, pass }) => {
+      const key = await createToken(store, { remainQuota: 1_000 });
+      return [
+        [() => spend(key, 850), ['quota.reached 80']],
+        // As little comes back from a reservation too.
+        [() => store.updateToken(key.token.id, { quota: { add: 10 } }, now()), []],
+        [() => pass(3 * 3_600_000), []],
+      ];
+    },
+  ],
+  [
     'the quota of an account',
     async ({ store, spend }) => {
       const key = await createToken(store, { userQuota: 1_000, unlimitedQuota: true });

@@ -348,6 +348,18 @@ it('of more events than are held for a store that is away, the oldest are droppe
   expect(added.slice(0, 1)).toEqual([`Event ${first + 2}`]);
 });
 
+it('an event for which the store has no room is told as not delivered', async () => {
+  const receiver = await open.upstream(answering(204));
+  const { sender, faults } = await senderTo([hook(receiver)], {
+    change: (store) => ({ ...store, addDeliveries: () => Promise.resolve('full') }),
+  });
+
+  sender.deliver(event());
+
+  await until('it is told', () => faults.length > 0);
+  expect(faults).toEqual(['event "channel.disabled" not delivered']);
+});
+
 it('a message whose sender died after the call is sent again with the same id', async () => {
   const receiver = await open.upstream(answering(200));
   let letGo: (() => void) | undefined;
