@@ -230,9 +230,10 @@ describe('alerts', () => {
   it('follow the targets and rules of a reload', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
-    const old = (name: string): void => {
-      writeFileSync(join(folder, name), '');
-      utimesSync(join(folder, name), new Date(0), new Date(Date.now() - 3 * 86_400_000));
+    const madeDaysAgo = (days: number): void => {
+      const file = join(folder, `of ${days} days ago`);
+      writeFileSync(file, '');
+      utimesSync(file, new Date(0), new Date(Date.now() - days * 86_400_000));
     };
     const begun: (string | undefined)[] = [];
     const store: Store = {
@@ -244,7 +245,7 @@ describe('alerts', () => {
     };
     const { alerts, pass, faults } = alertsOn(store, {});
     alerts.start();
-    old('a backup of the day before yesterday');
+    for (const days of [30, 3, 9]) madeDaysAgo(days);
     const rules = mailTo('a@example.com');
 
     alerts.reload({ ...usual, alerts: rules });
