@@ -184,7 +184,7 @@ describe('alerts', () => {
     open.push(alerts);
     return {
       ...{ alerts, mails, faults },
-      async pass(ms: number) {
+      pass: async (ms: number) => {
         jest.advanceTimersByTime(ms);
         await background.drained();
       },
