@@ -213,6 +213,7 @@ module.exports = {
         '^src/(core|config|management|providers|shapes)',
         '^src/store/(store|redis/url)\\.ts$',
         'joi',
+        'js-yaml',
         'yaml',
         '^(node:)?(fs|module|os|path|util)$',
       ],
