@@ -356,6 +356,7 @@ describe('the twin of a channel', () => {
     ['another model', { ...offer(2), upstreamModel: 'other' }],
     ['other scores', offer(2, { scores: 'normalized' })],
     ['other settings', offer(2, { settings: { maxDocuments: 7 } })],
+    ['another length of what it reads', offer(2, { pairTokens: 7 })],
     ['a switch that is off', offer(2, { status: 2 })],
   ])('is none with %s', (_what, other) => {
     const given = candidates([first, other]);

@@ -94,8 +94,8 @@ describe('the door', () => {
     expect(await judge()).toBe('token_budget_exhausted');
     state.nowMs += 30_000;
     expect(await judge()).toBe('in');
-    held();
     state.nowMs = T0;
+    held();
     state.stored = used(99);
     expect(await judge()).toBe('in');
   });

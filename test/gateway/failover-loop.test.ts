@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { RetryBudget } from '../../src/core/hedge.js';
 import { attemptShareMs } from '../../src/core/retry.js';
 import { ask, failover, type FailoverDeps } from '../../src/gateway/failover.js';
@@ -207,6 +207,15 @@ describe('failover', () => {
 
     expect(pauses).toEqual([1, 0, 1]);
   });
+
+  it('spends nothing of that share where nothing would be asked again', async () => {
+    const retries = new RetryBudget(1);
+    const spend = jest.spyOn(retries, 'spend');
+
+    await setUp([failed('invalid')], { retries }).rank(job());
+
+    expect(spend).not.toHaveBeenCalled();
+  });
 });
 
 describe('the time of an attempt', () => {
@@ -238,4 +247,25 @@ describe('the time of an attempt', () => {
   ])('%s', async (_, channelMs, attemptMs, others, expected) => {
     expect(await mostOf(channelMs, attemptMs, others)).toBe(expected);
   });
+
+  it.each([LEFT_MS, 1])(
+    'that is longer than usual is shorter than it has anyway: %d ms',
+    async (ms) => {
+      const scope = createScope(NOW, LEFT_MS);
+      scopes.push(scope);
+      const limits: number[] = [];
+      const patienceMs = (_offer: Offer, limitMs: number): undefined => void limits.push(limitMs);
+      const deps = { now: () => NOW, attemptTimeoutMs: ms };
+
+      await ask(
+        deps,
+        (from) => Promise.resolve(ranked(from)),
+        offer(1),
+        { ...job(), scope },
+        { ...candidatesOf([offer(2)]), patienceMs },
+      );
+
+      expect(limits).toEqual([Math.min(ms, SHARE_MS)]);
+    },
+  );
 });

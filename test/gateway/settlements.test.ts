@@ -73,6 +73,26 @@ describe('a settlement', () => {
     expect(await settle({ charged: 'none' }, late)).toEqual([]);
   });
 
+  it('whose answer was lost leaves open what was charged when it is gone', async () => {
+    let tries = 0;
+    const settlements = new Settlements({
+      store: {
+        settle: () => {
+          tries += 1;
+          return tries === 1
+            ? Promise.reject(new StoreUnavailableError('no answer'))
+            : Promise.resolve(undefined);
+        },
+      },
+      observe: () => undefined,
+      now: () => T0,
+    });
+    const charged = settlements.add(settlement, EXPIRES_MS);
+    await settlements.drained();
+
+    expect(await charged).toBeUndefined();
+  });
+
   it('that never reached the store before is reported if its reservation is gone', async () => {
     expect(await settle({ charged: 'not asked' }, { charged: undefined })).toMatchObject([
       { kind: 'fault', what: '7 units were not charged', unsettled: 7 },
@@ -162,14 +182,21 @@ describe('a settlement', () => {
   it('is given up when the process ends before the store is back', async () => {
     const events: GatewayEvent[] = [];
     const away = new StoreUnavailableError('The store is not available.', { didNothing: true });
+    let tries = 0;
     const settlements = new Settlements({
-      store: { settle: () => Promise.reject(away) },
+      store: {
+        settle: () => {
+          tries += 1;
+          return tries === 1 ? Promise.reject(away) : Promise.resolve(7);
+        },
+      },
       observe: (event) => events.push(event),
       now: () => T0,
     });
 
     const charged = settlements.add(settlement, EXPIRES_MS);
-    await settlements.drained(T0);
+    // The next try would come 100 ms later.
+    await settlements.drained(T0 + 100);
 
     expect(await charged).toBeUndefined();
     expect(events).toMatchObject([{ kind: 'fault', what: 'settlement of 7 units given up' }]);

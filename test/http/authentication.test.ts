@@ -71,6 +71,19 @@ describe('a key', () => {
     ]);
   });
 
+  it('is another one where another header comes on the same connection, however alike', async () => {
+    const keys = ['sk-one', 'sk-two'];
+    const { authenticate } = setUp(keys);
+    const socket = new Socket();
+    const found: string[] = [];
+    for (const key of [...keys, ...keys]) {
+      const req = request({ authorization: `Bearer ${key}` }, '192.0.2.7', socket);
+      found.push(await outcome(authenticate, req));
+    }
+
+    expect(found).toEqual([...keys, ...keys].map(hashSecret));
+  });
+
   it.each([
     ['a bearer token', { authorization: `Bearer ${KEY}` }],
     ['a bearer token in small letters, with blanks', { authorization: `bearer   ${KEY} ` }],

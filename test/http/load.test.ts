@@ -103,9 +103,11 @@ describe('the load', () => {
     load.leave(place);
 
     const release = load.keep(place, 40);
-    const next = load.enter(0, 60);
-    expect(() => load.own(next, 'one', 11, 60)).toThrow(/^This caller/);
-    load.leave(next);
+    for (let tries = 0; tries < 2; tries += 1) {
+      const next = load.enter(0, 60);
+      expect(() => load.own(next, 'one', 11, 60)).toThrow(/^This caller/);
+      load.leave(next);
+    }
     expect(load.own(load.enter(0, 60), 'two', 11, 60)).toBe(1);
     release();
     release();

@@ -4,7 +4,7 @@ import { Secret } from '../../../src/core/secret.js';
 import { ChannelHealth } from '../../../src/gateway/channels/health.js';
 import type { GatewayEvent } from '../../../src/gateway/events.js';
 import type { Outage } from '../../../src/core/outage.js';
-import type { Offer } from '../../../src/gateway/rank.js';
+import type { AttemptOutcome, Offer } from '../../../src/gateway/rank.js';
 import { failed, offer, ranked } from '../../support/offers.js';
 
 const T0 = 1_700_000_000_000;
@@ -67,6 +67,32 @@ describe('what a node knows of a channel', () => {
     expect(health.availability(adaptive, T0)).toEqual({ kind: 'full' });
     ends[1]?.(ranked(adaptive), T0);
     expect(health.availability(adaptive, T0)).toEqual({ kind: 'ready' });
+  });
+
+  it('is that one that was down to one call at a time takes more again while it answers as fast', () => {
+    const { health } = healthOf();
+    const adaptive = offer(1, { adaptiveConcurrency: true });
+    let nowMs = T0;
+    const each = (outcome: AttemptOutcome, times: number): void => {
+      for (let time = 0; time < times; time += 1) {
+        const end = health.begin(adaptive, nowMs);
+        nowMs += 300;
+        end(outcome, nowMs);
+      }
+    };
+    const isFullWithOne = (): boolean => {
+      nowMs += 300;
+      const end = health.begin(adaptive, nowMs);
+      const { kind } = health.availability(adaptive, nowMs);
+      end('abandoned', nowMs);
+      return kind === 'full';
+    };
+
+    each(failed('busy', { retryAfterMs: 1 }), 9);
+    expect(isFullWithOne()).toBe(true);
+    each(ranked(adaptive), 40);
+
+    expect(isFullWithOne()).toBe(false);
   });
 
   it.each([

@@ -183,6 +183,21 @@ describe('a limit that nodes share', () => {
     expect(ends.map((end) => end !== undefined)).toEqual([true, false]);
   });
 
+  it('is asked for no less than a call needs, whatever the calls before it needed', async () => {
+    const leasts: number[] = [];
+    const { nodes } = fleet(1, (_name, { least }) => {
+      leasts.push(least);
+      return Promise.resolve({ kind: 'granted', units: least, forMs: 60_000 });
+    });
+    const limited = channel({ tokensPerMinute: 100 });
+
+    for (const words of [10, 60]) {
+      await nodes[0]?.take(limited, job({ documents: textDocuments(['moon '.repeat(words)]) }));
+    }
+
+    expect(leasts).toEqual([14, 77]);
+  });
+
   it.each([
     ['an unsent one does not count', failed('transient', { unsent: true }), 5],
     ['a failed one counts', failed('transient'), 2],

@@ -182,6 +182,19 @@ describe('a bound on calls in flight that nodes share', () => {
     expect(events.length).toBeLessThanOrEqual(4);
   });
 
+  it('leaves a node what it had while the store is away, so that its calls need not ask', async () => {
+    const { nodes, state, renewed } = fleet(1);
+    await begun(nodes, 8, 8);
+    for (let calls = 0; calls < 7; calls += 1) nodes[0]?.leave(channel(8));
+    state.away = true;
+    await renewed();
+    const { asks } = state;
+
+    expect(await begun(nodes, 8, 7)).toEqual([7]);
+    expect(state.asks).toBe(asks);
+    expect(nodes[0]?.takeNow(channel(8))).toBe(false);
+  });
+
   it('counts the calls that begin while the store is being asked', async () => {
     const { nodes, state, renewals } = fleet(2);
     const [one, other] = nodes as [ChannelPlaces, ChannelPlaces];

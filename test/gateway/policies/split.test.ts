@@ -46,12 +46,19 @@ const whole = job({ documents: textDocuments(TEXTS), topN: 4 });
 describe('a list beyond the limits of a channel', () => {
   it('is ranked in windows as in one call', async () => {
     const seen: string[][] = [];
+    const tops: number[] = [];
+    const inner = scoring(seen);
     const layer = split({ parallel: 2 });
 
-    const outcome = await layer(scoring(seen))(windowed(4), whole);
+    const outcome = await layer((from, asked) => {
+      tops.push(asked.topN);
+      return inner(from, asked);
+    })(windowed(4), whole);
     const atOnce = await layer(scoring([]))(offer(2), whole);
 
     expect(seen.map(({ length }) => length)).toEqual([4, 4, 2]);
+    // Some providers refuse a `top_n` beyond their documents.
+    expect(tops).toEqual([4, 4, 2]);
     expect(outcome).toMatchObject({
       ranking: { usage: { inputTokens: 10 }, warnings: ['odd'], servedBy: [{ channelId: 1 }] },
     });
@@ -97,6 +104,9 @@ describe('a list beyond the limits of a channel', () => {
     expect(seen.slice(0, calls).map(({ length }) => length)).toContain(10);
     expect(Math.max(...seen.slice(calls).map(({ length }) => length))).toBeLessThanOrEqual(3);
     expect(seen).toHaveLength(calls + 4);
+    // What its operator allows by now counts, too.
+    await attempt(windowed(2), whole);
+    expect(seen.slice(calls + 4).map(({ length }) => length)).toEqual([2, 2, 2, 2, 2]);
   });
 
   it.each([
