@@ -28,7 +28,7 @@ describe('a right password', () => {
     await countWrong('home');
     await countWrong('home');
 
-    const { user } = await logIn(deps(), ' Ann ', PASSWORD, 'home');
+    const { user } = await logIn(deps(), ' Ann ', PASSWORD, 'home', { address: '192.0.2.1' });
 
     expect(user.id).toBe(userId);
     expect(await awaitTurn(deps(), 'ann', userId, 'home')).toEqual(knownUser(userId));

@@ -51,6 +51,13 @@ function interrupted(method: keyof Store, event: () => Promise<unknown>): Store 
   });
 }
 
+/** A hash of the old password at the cost of an older release. */
+function cheapHash(): string {
+  const salt = Buffer.alloc(16, 1);
+  const hash = scryptSync(OLD, salt, 32, { N: 2 ** 10, r: 8, p: 1 });
+  return `$scrypt$ln=10,r=8,p=1$${salt.toString('base64url')}$${hash.toString('base64url')}`;
+}
+
 /** A password reset by the owner. */
 async function reset(): Promise<void> {
   await given.store.updateUser(userId, { passwordHash: newHash }, NOW);
@@ -85,9 +92,7 @@ describe('in the middle of a password reset', () => {
 
   it('a login with the old password neither lives nor brings its hash back', async () => {
     const deps = { ...given.deps, accounts };
-    const salt = Buffer.alloc(16, 1);
-    const hash = scryptSync(OLD, salt, 32, { N: 2 ** 10, r: 8, p: 1 });
-    const passwordHash = `$scrypt$ln=10,r=8,p=1$${salt.toString('base64url')}$${hash.toString('base64url')}`;
+    const passwordHash = cheapHash();
     await deps.store.updateUser(userId, { passwordHash }, NOW);
     const during = { ...deps, store: interrupted('updateUser', reset) };
 
@@ -98,6 +103,17 @@ describe('in the middle of a password reset', () => {
     expect(await deps.store.getPasswordHash(userId)).toBe(newHash);
     expect(await deps.store.deleteUserSessions(userId)).toBe(0);
   });
+});
+
+it('two logins at once, each of which renews the hash of the same password, both begin', async () => {
+  const deps = { ...given.deps, accounts };
+  await deps.store.updateUser(userId, { passwordHash: cheapHash() }, NOW);
+  const other = () => logIn(deps, 'ann', OLD, '192.0.2.2');
+  const during = { ...deps, store: interrupted('updateUser', other) };
+
+  await logIn(during, 'ann', OLD, '192.0.2.1');
+
+  expect(await deps.store.deleteUserSessions(userId)).toBe(2);
 });
 
 it('a login in the middle of disabling leaves no session for the day of enabling', async () => {

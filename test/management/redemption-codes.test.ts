@@ -121,9 +121,10 @@ describe('redemption codes', () => {
     expect(await deleteInvalidRedemptionCodes(deps, root)).toBe(2);
   });
 
-  it('that are redeemed while their batch is disabled are not counted with it', async () => {
+  it('that were disabled before, or are redeemed meanwhile, are not counted with their batch', async () => {
     const { deps, store } = management;
-    const [first] = await createRedemptionCodes(deps, BATCH, OPERATOR);
+    const [first, second] = await createRedemptionCodes(deps, BATCH, OPERATOR);
+    await store.updateCode(second?.record.id ?? 0, { enabled: false });
     const during: typeof store = {
       ...store,
       updateCode: async (id, change) => {
@@ -133,9 +134,9 @@ describe('redemption codes', () => {
     };
 
     const of = { name: BATCH.name };
-    expect(await disableRedemptionBatch({ ...deps, store: during }, of, OPERATOR)).toBe(2);
+    expect(await disableRedemptionBatch({ ...deps, store: during }, of, OPERATOR)).toBe(1);
 
-    expect((await management.audited()).at(-1)).toMatchObject({ detail: { disabled: 2 } });
+    expect((await management.audited()).at(-1)).toMatchObject({ detail: { disabled: 1 } });
   });
 
   it.each([
