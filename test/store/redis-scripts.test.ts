@@ -32,6 +32,7 @@ import {
 } from './contract/harness.js';
 
 /** A Friday in 2055, 8:00 in UTC. */
+const HOUR = 3_600_000;
 const TOMORROW = Date.UTC(2055, 0, 16);
 const DAILY = { budget: 100, budgetPeriod: 'day', budgetTimeZone: 'UTC' } as const;
 
@@ -308,6 +309,48 @@ describe('a search of a long log', () => {
       expect((await bytesSent()) - before).toBeLessThan(50_000);
     }
   });
+});
+
+test('what is kept for a time goes by itself, and not before', async () => {
+  const { store, connection, keys } = await givenStore();
+  const { client } = connection;
+  const atMs = bucketOf('spend_hour', T0);
+  const addition = { rollup: 'spend_hour', atMs, owner: 3, key: 'k', otherKey: 'o' } as const;
+  const additions = [{ ...addition, tally: newTally(), expiresMs: Date.now() + HOUR }];
+  await store.addStats({ writer: 'w', serial: 1, nowMs: T0, maxRows: 10, additions });
+  await store.claimIdempotent('one', 'request', T0, HOUR);
+  for (const [name, forMs] of [
+    ['long', HOUR],
+    ['later', HOUR / 2],
+  ] as const) {
+    await store.keepReply(name, 'text', T0, forMs, 1_000);
+  }
+
+  for (const [key, ms] of [
+    [`${keys.stats}:spend_hour:${atMs}`, HOUR],
+    [`${keys.stats}:spend_hour:${atMs}:3`, HOUR],
+    [keys.idempotency('one'), HOUR],
+    [keys.replies('long'), HOUR],
+    [`${keys.replies('later')}:later`, HOUR / 2],
+  ] as const) {
+    expect([key, Math.round((await connection.answer(client.pttl(key))) / 60_000)]).toEqual([
+      ...[key, ms / 60_000],
+    ]);
+  }
+});
+
+test('places that were counted wrong are counted again, also after the clock was set back', async () => {
+  const { store, connection, keys } = await givenStore();
+  const policy = { ...OPEN_POLICY, maxConcurrency: 1 };
+  const credential = await createToken(store, { policy });
+  const { userId, id } = credential.token;
+
+  for (const nowMs of [T0 + HOUR, T0]) {
+    await connection.answer(connection.client.hset(keys.userToken(userId, id), 'busy', 5));
+    const request = admitRequest(credential, { nowMs });
+    expect(await store.admit(request)).toMatchObject({ kind: 'admitted' });
+    await store.settle(settlement(request, { cost: 1 }));
+  }
 });
 
 test('an account of an older release, which lacks members, is changed by those who have judged it', async () => {

@@ -231,6 +231,16 @@ describe('the file of the SQLite store', () => {
     expect([all.total, new Set(all.items.map(({ id }) => id)).size]).toEqual([24_995, 15_990]);
   });
 
+  test('keeps as many rankings as it may, and the latest of them', async () => {
+    const store = openStore();
+    for (const name of ['one', 'two', 'three']) await store.keepReply(name, name, T0, 1_000, 2);
+
+    const found = ['one', 'two', 'three'].map((name) => store.findReply(name, T0));
+    expect((await Promise.all(found)).map((reply) => reply?.text)).toEqual([
+      ...[undefined, 'two', 'three'],
+    ]);
+  });
+
   test('reaches a bound that was lowered a lot in steps, and drops what is old in steps', async () => {
     const store = openStore();
     const total = async (): Promise<number> =>

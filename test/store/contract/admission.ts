@@ -613,6 +613,16 @@ export function describeAdmission(open: OpenHarness): void {
       expect(late.kind).toBe('admitted');
     });
 
+    test('frees places that expire shortly after each other', async () => {
+      const policy = { ...OPEN_POLICY, maxConcurrency: 1 };
+      const credential = await createToken(given.store, { policy });
+
+      for (const nowMs of [T0, T0 + 20, T0 + 40]) {
+        const request = admitRequest(credential, { nowMs, expiresAtMs: nowMs + 10 });
+        expect((await given.store.admit(request)).kind).toBe('admitted');
+      }
+    });
+
     test('frees all the places of requests that are settled together, time after time', async () => {
       const policy = { ...OPEN_POLICY, maxConcurrency: 2 };
       const credential = await createToken(given.store, { policy });
