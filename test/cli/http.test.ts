@@ -185,6 +185,20 @@ describe('a login', () => {
     expect(out).toBe(`No keys in ${join(folder, 'gateway.db')}.\n`);
   });
 
+  it('is for its gateway, however the address is written, and gives way to another token', async () => {
+    const [saved, other] = [await createAccount(gateway.store), await createAccount(gateway.store)];
+    await logIn(saved);
+    const env = { XDG_CONFIG_HOME: folder, RERANK_GATEWAY_ACCESS_TOKEN: other.token };
+
+    const [own, others] = [
+      await run(['whoami', '--url', `${gateway.url}/`]),
+      await run(['whoami'], { env }),
+    ];
+
+    expect(own.out).toMatch(new RegExp(`user +${saved.user.username}\n`));
+    expect(others.out).toMatch(new RegExp(`user +${other.user.username}\n`));
+  });
+
   it('does not go to another gateway than the one that it was made at', async () => {
     await logIn(await createAccount(gateway.store));
 

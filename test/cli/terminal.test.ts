@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { listing, type Listed } from '../../src/cli/listing.js';
 import { cut, fittingWidths, relative, wantsColour, wrapped } from '../../src/cli/terminal.js';
 
 const NOW = 1_800_000_000_000;
@@ -58,5 +59,33 @@ describe('on a terminal', () => {
     expect(cut('abcdef', 6, lengthOf)).toBe('abcdef');
     expect(cut('abcdef', 4, lengthOf)).toBe('abc…');
     expect(cut('👩‍👧👩‍👧👩‍👧', 2, lengthOf)).toBe('👩‍👧…');
+  });
+});
+
+describe('a list', () => {
+  const list: Listed<number> = {
+    columns: { id: (row) => row, twice: (row) => 2 * row },
+    rows: [3, 4],
+    none: 'Nothing.',
+    json: { items: [] },
+    part: { total: 12, offset: 10 },
+    extra: ['twice'],
+  };
+  const printed = async (given: Partial<Listed<number>>, csv?: true): Promise<string> => {
+    let text = '';
+    const io = { now: () => NOW, writeOut: (more: string) => (text += more) };
+    await listing(io, csv === undefined ? {} : { csv })({ ...list, ...given });
+    return text;
+  };
+
+  it('has columns in CSV that a table has on request', async () => {
+    expect(await printed({}, true)).toBe('id,twice\r\n3,6\r\n4,8\r\n');
+    expect(await printed({})).toBe('ID\n3\n4\n');
+  });
+
+  it('says that there are more where some come after its part', async () => {
+    expect(await printed({ part: { total: 13, offset: 10 } })).toMatch(
+      /\n2 of 13; see --offset\.\n$/,
+    );
   });
 });

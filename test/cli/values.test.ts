@@ -13,8 +13,8 @@ describe('what is typed', () => {
     }
   });
 
-  it('is a name with its value, which may be empty or have another sign of equality', () => {
-    expect(pair('b=c=d', pair('a='))).toEqual({ a: '', b: 'c=d' });
+  it('is a name with its value, which may be empty and is left as it is', () => {
+    expect(pair(' b = c=d', pair('a='))).toEqual({ a: '', b: ' c=d' });
     for (const wrong of ['=x', 'x']) expect(() => pair(wrong)).toThrow('name=value');
   });
 
@@ -22,6 +22,7 @@ describe('what is typed', () => {
     const read = past(() => NOW_SECONDS * 1_000);
 
     expect(read('7d')).toBe(NOW_SECONDS - 7 * 86_400);
+    expect(read('8760h')).toBe(NOW_SECONDS - 365 * 86_400);
     expect(read('2026-01-31')).toBe(Date.UTC(2026, 0, 31) / 1_000);
     for (const wrong of ['never', '3', 'yesterday']) {
       expect(() => read(wrong)).toThrow('Give a time before now such as 12h or 7d, or a date');
