@@ -17,6 +17,13 @@ const RELOADED: ReadonlySet<string> = new Set([
   ...['callers.aliases', 'alerts.targets'],
 ]);
 
+/** Members that files name in another way. */
+const NAMED: Readonly<Record<string, string>> = {
+  'models.fallback': 'models.default',
+  'models.named': 'models',
+  'prices.fallback': 'prices.default',
+};
+
 type Members = Record<string, unknown>;
 
 /** A copy whose groups `adopt` can change: parts that read their settings from it when they need them see the change. */
@@ -32,8 +39,10 @@ export function liveConfig(config: Config): Config {
 /** Whether another configuration differs, and in what. */
 export function changesBetween(before: Config, after: Config): ConfigChanges {
   const paths = [...differing(before, after)];
-  const name = ([group, member]: readonly string[]): string =>
-    member === undefined ? snakeCase(group ?? '') : `${group}.${snakeCase(member)}`;
+  const name = ([group = '', member]: readonly string[]): string =>
+    member === undefined
+      ? snakeCase(group)
+      : (own(NAMED, `${group}.${member}`) ?? `${group}.${snakeCase(member)}`);
   return {
     applied: paths.filter(reloads).map(name),
     needRestart: paths.filter((path) => !reloads(path)).map(name),

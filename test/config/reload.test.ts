@@ -23,6 +23,11 @@ describe('settings that are read again', () => {
     // What has no default may come and go.
     [{ callers: {} }, { callers: { aliases: { a: 'b' } } }, { applied: ['callers.aliases'] }],
     [{ server: { publicUrl: 'x' } }, { server: {} }, { needRestart: ['server.public_url'] }],
+    [
+      { models: { fallback: { queueMs: 1 }, named: {} }, prices: { fallback: { per: 'request' } } },
+      { models: { fallback: {}, named: { m: {} } }, prices: { fallback: {} } },
+      { applied: ['models.default', 'models', 'prices.default'] },
+    ],
     [{ channels: undefined }, { channels: [] }, { applied: ['channels'] }],
     [{ channels: keyed('one') }, { channels: keyed('one') }, {}],
     [{ channels: keyed('one') }, { channels: keyed('other') }, { applied: ['channels'] }],

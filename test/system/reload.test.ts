@@ -118,7 +118,7 @@ describe.each(TABLE)('SIGHUP, %s', (_how, workers, onRedis) => {
     });
     for (const { applied, needRestart } of linesOf(running.log, 'settings reloaded')) {
       expect(applied).toEqual(
-        expect.arrayContaining(['channels', 'gateway.max_attempts', 'prices.fallback']),
+        expect.arrayContaining(['channels', 'gateway.max_attempts', 'prices.default']),
       );
       expect(needRestart).toEqual(['server.keep_alive_timeout_ms']);
     }
@@ -158,7 +158,7 @@ describe('rerank-gateway reload', () => {
     expect(await runCliHere(home, ['reload'])).toEqual([
       {
         pid: running.pid,
-        applied: ['prices.fallback'],
+        applied: ['prices.default'],
         need_restart: ['server.keep_alive_timeout_ms'],
         why: null,
       },
@@ -214,7 +214,7 @@ describe('rerank-gateway reload', () => {
     );
     await rewrite(home, { ...settings, prices: { default: { per_request: 50 } } });
     expect(await runCliHere(home, ['reload'])).toMatchObject([
-      { applied: ['prices.fallback'], why: null },
+      { applied: ['prices.default'], why: null },
     ]);
     await until('the successor serves', () => workersIn(running.log).length === 4);
     // Connections go to the workers in turn: one with the former price would make the sum smaller.
