@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { CHANNEL_AUTO_DISABLED, CHANNEL_ENABLED } from '../../src/core/channel.js';
 import type {
@@ -67,6 +68,19 @@ function openMetrics(sources: Partial<Parameters<typeof createMetrics>[0]> = {})
     },
   };
 }
+
+describe('the table of metrics in docs/operations.md', () => {
+  it('has each of them and no other', async () => {
+    const [, table = ''] = readFileSync('docs/operations.md', 'utf8').split('\n## Metrics\n');
+    const shown = [...(table.split('\n## ')[0] ?? '').matchAll(/`(rerank_\w+)`/g)];
+    const { samples } = openMetrics();
+    const declared = Object.keys(await samples('# TYPE rerank_'));
+
+    expect(shown.map(([, name]) => name).sort()).toEqual(
+      declared.map((line) => `rerank_${line.split(' ')[0]}`).sort(),
+    );
+  });
+});
 
 describe('requests', () => {
   it('are counted by model, provider, tag and outcome', async () => {
