@@ -115,8 +115,8 @@ export class Pacing {
       return;
     }
     const requests = turn.waiting.splice(0, MOST_REQUESTS);
-    // As many as may begin at once keep what comes meanwhile behind those that wait.
-    turn.requests = turn.waiting.length > 0 ? MOST_REQUESTS : requests.length;
+    // Where others still wait, these are as many as may begin at once, and keep what comes meanwhile behind those.
+    turn.requests = requests.length;
     for (const request of requests) request();
     if (turn.waiting.length > 0) {
       turn.heldTurns = HELD_TURNS;
