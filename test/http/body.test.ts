@@ -305,6 +305,52 @@ describe('reading a body', () => {
     },
   );
 
+  it.each([
+    ['is read', 0],
+    ['is too large', 1],
+  ])('listens to its connection no longer than it takes: one that %s', async (_what, less) => {
+    const size = 400_000;
+    const socket = new Socket();
+    const listening = socket.listenerCount('close');
+    const req = new IncomingMessage(socket);
+    req.headers = { 'content-encoding': 'gzip' };
+    req.complete = true;
+    req.push(gzipSync(Buffer.alloc(size, 'a')));
+    req.push(null);
+    const load = new Load(1, size);
+
+    const reading = readJsonBody(req, size - less, load, load.enter(0, size));
+    const body = await reading.catch(() => undefined);
+
+    expect([body?.length, socket.listenerCount('close')]).toEqual([
+      less === 0 ? size : undefined,
+      listening,
+    ]);
+  });
+
+  it.each([
+    [262_144, 1],
+    [262_145, 0],
+  ])('of %i bytes begins beside eight large ones: %i', async (size, begun) => {
+    const load = new Load(1, size);
+    const ends = Array.from({ length: 8 }, () =>
+      load.reading.take(
+        () => undefined,
+        () => size,
+      ),
+    );
+    const req = new IncomingMessage(new Socket());
+    req.headers = { 'content-length': String(size) };
+    const reading = readJsonBody(req, size, load, load.enter(size, size));
+
+    expect(req.listenerCount('data')).toBe(begun);
+    for (const end of ends) end();
+    expect(req.listenerCount('data')).toBe(1);
+    req.push(Buffer.alloc(size, ' '));
+    req.push(null);
+    expect(await reading).toHaveLength(size);
+  });
+
   it('does not hold more than there is room for once decompressed', async () => {
     const zipped = gzipSync(JSON.stringify('a'.repeat(LIMIT / 2)));
     const req = new IncomingMessage(new Socket());

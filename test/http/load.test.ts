@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Load } from '../../src/http/load.js';
+import { ReplyBatches } from '../../src/http/reply-batches.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 
 const MIB = 1024 * 1024;
@@ -115,6 +117,25 @@ describe('the load', () => {
     expect(load.own(load.enter(0, 60), 'one', 50, 60)).toBe(1);
     const last = load.enter(0, 60);
     expect([load.charge(last, 100), load.charge(last, 1)]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['it has been taken', (res: ServerResponse) => res.emit('close')],
+    ['its connection closes', (_res: ServerResponse, socket: Socket) => socket.emit('close')],
+  ])('counts a reply behind others of its connection until %s', async (_when, close) => {
+    const load = new Load(4, 100);
+    const socket = new Socket();
+    const listening = socket.listenerCount('close');
+    const res = new ServerResponse(new IncomingMessage(socket));
+    res.writeHead(200);
+    new ReplyBatches(load).end(res, undefined, 'four', 'latin1');
+    await new Promise((resolve) => setImmediate(resolve));
+    const { bytes } = load;
+
+    close(res, socket);
+
+    expect([bytes, load.bytes]).toEqual([4, 0]);
+    expect(socket.listenerCount('close')).toBe(listening);
   });
 
   it('counts what a place has already as the bytes of each further owner', () => {

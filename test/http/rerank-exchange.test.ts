@@ -19,11 +19,15 @@ describe('an exchange', () => {
   afterAll(() => gateway.close());
 
   /** A connection, and the head of a request on it. */
-  async function called(...headers: readonly string[]) {
-    const { port } = gateway.app.server.address() as AddressInfo;
+  function called(...headers: readonly string[]) {
+    return calledAt(gateway, key, ...headers);
+  }
+
+  async function calledAt(at: TestGateway, withKey: string, ...headers: readonly string[]) {
+    const { port } = at.app.server.address() as AddressInfo;
     const caller = connect(port, '127.0.0.1');
     await once(caller, 'connect');
-    const own = ['POST /v1/rerank HTTP/1.1', 'Host: gateway', `Authorization: Bearer ${key}`];
+    const own = ['POST /v1/rerank HTTP/1.1', 'Host: gateway', `Authorization: Bearer ${withKey}`];
     return { caller, head: `${[...own, ...headers].join('\r\n')}\r\n\r\n` };
   }
 
@@ -40,6 +44,21 @@ describe('an exchange', () => {
 
     expect(reply.toString()).toContain('HTTP/1.1 408');
     expect(reply.toString()).toContain('request_timeout');
+  });
+
+  it('has no more time than the gateway gives, whatever it asks for', async () => {
+    const hasty = await startGateway({ gateway: { attempt_timeout_ms: 20, deadline_ms: 20 } });
+    const made = await hasty.createKey();
+    const ask = ['Content-Length: 2', 'X-Request-Timeout-Ms: 60000'];
+    const { caller, head } = await calledAt(hasty, made.key, ...ask);
+    caller.write(head);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    caller.write('{}');
+    const [reply] = (await once(caller, 'data')) as [Buffer];
+    caller.destroy();
+    await hasty.close();
+
+    expect(reply.toString()).toMatch(/^HTTP\/1.1 (408|504)/);
   });
 
   it('of a key that is switched off is refused before its body has come', async () => {

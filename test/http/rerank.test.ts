@@ -351,6 +351,12 @@ describe('POST /v1/rerank', () => {
     expect(upstream.seen).toHaveLength(sentBefore);
   });
 
+  it('takes as many documents as there may be', async () => {
+    const documents = Array.from({ length: 50 }, () => 'a');
+
+    expect((await gateway.post(key, { ...ask, documents })).status).toBe(200);
+  });
+
   it.each([
     ['too large', 413, () => key],
     ['under a wrong key', 401, () => 'sk-wrong'],

@@ -4,7 +4,7 @@ import { type Documents, JsonFragment } from '../../src/bytes/index.js';
 import { documentsIn, encodeJson } from '../support/documents.js';
 import type { WrittenRows } from '../../src/core/rerank.js';
 import { AS_TEXT, MAIN_ROW, rescored, rowsJson } from '../../src/ingress/rows.js';
-import { byPosition } from '../../src/ingress/write.js';
+import { asLogits, asProbabilities, byPosition } from '../../src/ingress/write.js';
 import { fc } from '../support/property.js';
 
 const OTHER_ROW = (index: number, score: string): string => `{"score":${score},"i":${index}}`;
@@ -114,4 +114,15 @@ describe('rows of a reply as text', () => {
 
     expect(encodeJson(rowsJson(ranking, MAIN_ROW, textDocuments(['a']))).toString()).toBe('[]');
   });
+});
+
+it.each([
+  ['from 0 to 1', [0.5, 1], 0, 0.5],
+  ['one of which is a little below 0', [0.5, -0.01], 0.5, 0.6225],
+  ['one of which is above 1', [0.5, 1.01], 0.5, 0.6225],
+])('of scores %s, 0.5 is a logit or a probability', (_what, scores, logit, probability) => {
+  const rows = scores.map((one, index) => ({ index, score: one }));
+
+  expect(asLogits(rows)[0]?.score).toBeCloseTo(logit);
+  expect(asProbabilities(rows)[0]?.score).toBeCloseTo(probability);
 });

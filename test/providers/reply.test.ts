@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Json } from '../../src/core/json.js';
 import { documentsIn } from '../support/documents.js';
 import { cohere } from '../../src/providers/cohere.js';
+import { readRows } from '../../src/providers/dialects.js';
 import { withoutLongTexts } from '../../src/bytes/index.js';
 import type { UpstreamCall } from '../../src/providers/provider.js';
 import {
@@ -81,6 +82,16 @@ describe('the message of an error reply', () => {
 });
 
 describe('the rows of a reply', () => {
+  it.each([
+    ['never', [1, Number.NaN, Number.NaN]],
+    ['null', [1, undefined, Number.NaN]],
+    ['absent', [1, undefined, undefined]],
+  ] as const)('have marks for scores that are not there: %s', (unscored, scores) => {
+    const list = new Json([{ i: 0, s: '1' }, { i: 1, s: null }, { i: 2 }]);
+
+    expect(readRows(list, 'i', 's', unscored).map(({ score }) => score)).toEqual(scores);
+  });
+
   const call: UpstreamCall = {
     model: 'm',
     query: 'q',

@@ -19,7 +19,7 @@ function setUp(ids: readonly number[], probes: readonly number[]) {
     next: () => offers.shift(),
     heard: ({ id }, outcome) => heard.push(`${id} ${outcome.kind}`),
     hasMore: () => offers.length > 0,
-    patienceMs: () => undefined,
+    patienceMs: () => 7,
     twinOf: () => undefined,
     again: () => undefined,
     whyNone: () => ({ kind: 'switched_off' }),
@@ -69,6 +69,8 @@ describe('a channel whose circuit is open', () => {
     scope.release();
 
     expect(calls.get(1)?.job.scope.deadlineMs).toBe(2_000);
+    // Nobody waits for it as for the other one.
+    expect([1, 2].map((id) => calls.get(id)?.job.mostMs)).toEqual([undefined, 7]);
     calls.get(1)?.answer(failed('timeout'));
   });
 

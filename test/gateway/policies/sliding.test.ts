@@ -50,6 +50,11 @@ describe('a long list for a model that ranks all documents together', () => {
     );
     expect(usage).toEqual({ inputTokens: 30 });
     expect(warnings).toEqual([expect.stringContaining('only reflect the order'), 'odd']);
+
+    const best = await sliding(() => 0)(ordering([]))(windowed, { ...whole, topN: 5 });
+    expect(best.kind === 'ranked' && best.ranking.rows.map(({ index }) => index)).toEqual(
+      rows.slice(0, 5).map(({ index }) => index),
+    );
   });
 
   it('is shown whole where it is one window', async () => {
