@@ -122,7 +122,7 @@ export function judgeOneTimeCode(
   nowMs: number,
   maxAttempts: number,
 ): 'taken' | 'wrong' | 'void' {
-  if (kept.expiresAtMs <= nowMs || kept.attempts >= maxAttempts) return 'void';
+  if (kept.expiresAtMs <= nowMs) return 'void';
   if (kept.codeHash === codeHash) return 'taken';
   return kept.attempts + 1 >= maxAttempts ? 'void' : 'wrong';
 }
