@@ -394,6 +394,10 @@ describe('the command line', () => {
         '2027-01-10  5',
         '2027-01-11  3',
       ]);
+      const earlier = ['spend', '--by', 'day', '--until', '2027-01-05', '--fields', 'day,quota'];
+      expect((await run(earlier)).out.match(/202\d-\d\d-\d\d +\d/g)).toEqual([
+        ...['2026-12-16  9', '2026-12-21  1'],
+      ]);
     });
 
     it('have examples and requests beside them', async () => {

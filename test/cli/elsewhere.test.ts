@@ -205,9 +205,20 @@ describe('keys of LiteLLM', () => {
       { models: ['all-proxy-models'] },
       { policy: expect.not.objectContaining({ models: expect.anything() }) },
     ],
-    ['a time without a zone', { expires: '2999-01-01T00:00:00' }, { expiredTime: 32_472_144_000 }],
   ])('%s', (_, key, draft) => {
     expect(planned(key).keys[0]?.draft).toMatchObject(draft);
+  });
+
+  it('end by UTC where they say no zone, wherever the machine is', () => {
+    const before = process.env.TZ;
+    process.env.TZ = 'Asia/Tokyo';
+    try {
+      const [key] = planned({ expires: '2999-01-01T00:00:00' }).keys;
+      expect(key?.draft.expiredTime).toBe(32_472_144_000);
+    } finally {
+      if (before === undefined) delete process.env.TZ;
+      else process.env.TZ = before;
+    }
   });
 
   it('lose limits that keys do not have here, and have a name without one', () => {

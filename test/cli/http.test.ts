@@ -249,6 +249,23 @@ it('says how to go on without a saved gateway that is gone', async () => {
   expect(error).toMatch(/cannot be reached: .+ "rerank-gateway logout" forgets it, and --local /);
 });
 
+it('a login that a gateway did not end is kept, to be ended later', async () => {
+  const server = createServer((_, res) => {
+    res.writeHead(500);
+    res.end(JSON.stringify({ success: false, message: 'Not now.', code: 'internal_error' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const login = { url: `http://127.0.0.1:${port}`, username: 'ada', access_token: 'at-1' };
+  mkdirSync(join(loginFile, '..'), { recursive: true });
+  writeFileSync(loginFile, JSON.stringify(login));
+
+  const { code } = await run(['logout']);
+  server.close();
+
+  expect([code, existsSync(loginFile)]).toEqual([1, true]);
+});
+
 it('a login that gets no access token leaves no session', async () => {
   const asked: string[] = [];
   const server = createServer((req, res) => {

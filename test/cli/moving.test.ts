@@ -159,9 +159,10 @@ describe('export and import', () => {
   });
 
   it('fill another store, whose key seals the credentials anew', async () => {
-    const file = join(folder, 'house.ndjson');
+    const [file, passphrase] = [join(folder, 'house.ndjson'), join(folder, 'passphrase')];
+    writeFileSync(passphrase, 'a passphrase\n');
 
-    const written = await run(['export', file]);
+    const written = await run(['export', file, '--passphrase-file', passphrase]);
     const read = await run(['import', file], newHouse());
     const again = await run(['import', file, '--json'], newHouse());
 
@@ -223,10 +224,16 @@ describe('export and import', () => {
   it('make no file of a store without accounts, as where its folder is mistyped', async () => {
     const file = join(folder, 'house.ndjson');
 
-    const { code, error } = await run(['export', file], { DATA_DIR: join(folder, 'odl') });
+    const DATA_DIR = join(folder, 'odl');
+
+    const { code, error } = await run(['export', file], { DATA_DIR });
 
     expect([code, existsSync(file)]).toEqual([1, false]);
     expect(error).toContain('This store is empty: check DATA_DIR');
+    const store = await openStore(loadConfig({ env: { ...env, DATA_DIR } }).store);
+    await createUser(store);
+    await store.close();
+    expect(await run(['export', file], { DATA_DIR })).toMatchObject({ code: 0 });
   });
 
   it('say what is wrong, and write nothing', async () => {

@@ -25,6 +25,7 @@ describe('on a terminal', () => {
     [{ NO_COLOR: '' }, true, true],
     [{ FORCE_COLOR: '1' }, false, true],
     [{ FORCE_COLOR: '0' }, true, false],
+    [{ FORCE_COLOR: 'false' }, true, false],
   ])('%j, on a terminal: %s, means colour: %s', (env, isTerminal, colour) => {
     expect(wantsColour(env, isTerminal)).toBe(colour);
   });

@@ -232,13 +232,32 @@ describe('what has ended', () => {
     const [ended, refused] = [sha256('ended'), sha256('refused')];
     const times = { createdAtMs: T0, expiresAtMs: T0 + 1_000, endsAtMs: T0 + 1_000 };
     const session = { idHash: ended, userId, kind: 'session', ...times } as const;
-    await store.createSession({ ...session, address: '192.0.2.1' });
+    const other = { ...session, idHash: sha256('other'), endsAtMs: T0 + HOUR };
+    for (const begun of [session, other]) {
+      await store.createSession({ ...begun, address: '192.0.2.1', expiresAtMs: T0 + HOUR });
+      await store.findSession(begun.idHash, T0 + HOUR / 2, HOUR);
+    }
 
     await store.deleteSession(ended);
     expect(await store.deriveSession({ ...session, idHash: refused }, ended)).toBe(false);
+    await store.deleteUserSessions(userId);
 
-    const places = [keys.session(ended), keys.session(refused), keys.userLogins(userId)];
-    expect(await exists(given, keys.userSessions(userId), ...places)).toBe(0);
+    const places = [ended, refused, other.idHash].map((idHash) => keys.session(idHash));
+    const ofUser = [keys.userSessions(userId), keys.userLogins(userId)];
+    expect(await exists(given, ...ofUser, ...places)).toBe(0);
+  });
+
+  test('of an example: it is in no list', async () => {
+    const given = await givenStore();
+    const { store, keys } = given;
+    const about = { userId: 1, name: 'planets', shared: true, content: '{}' };
+    const example = await store.addExample(about, 9, T0);
+    if (example === 'too_many') throw new Error('there is room');
+
+    await store.deleteExample(example.id);
+
+    const at = keys.owned('examples');
+    expect(await exists(given, `${at}:${example.id}`, `${at}:of:1`, `${at}:shared`)).toBe(0);
   });
 
   test('of a key: its secrets before the last lead nowhere, and it is in no list', async () => {
