@@ -4,6 +4,7 @@ import { callApi, createAccount, PASSWORD } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { PASSWORD_COST } from '../support/password-cost.js';
 import { until } from '../support/until.js';
+import { startUpstream } from '../support/upstream.js';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -420,3 +421,28 @@ function weakHash(): string {
   const parts = [salt, weak].map((bytes) => bytes.toString('base64url')).join('$');
   return `$scrypt$ln=10,r=8,p=1$${parts}`;
 }
+
+it('a password from a new place is reported for an administrator, once, and the first of all is not', async () => {
+  const receiver = await startUpstream((_request, res) => void res.writeHead(204).end());
+  const alerted = await startGateway({
+    ...{ server: { trusted_proxies: ['127.0.0.1'] }, alerts: { webhook_url: receiver.url } },
+  });
+  try {
+    const { user } = await createAccount(alerted.store, { role: 10 });
+    for (const from of ['203.0.113.5', '203.0.113.5', '198.51.100.7', '198.51.100.7']) {
+      const { status } = await callApi(alerted.url, 'POST', '/api/user/login', {
+        body: { username: user.username, password: PASSWORD },
+        headers: { 'x-forwarded-for': from },
+      });
+      expect(status).toBe(200);
+    }
+
+    await until('it is reported', () => Promise.resolve(receiver.seen.length > 0));
+    expect(receiver.seen.map(({ body }) => JSON.parse(body) as unknown)).toMatchObject([
+      { type: 'login.new_place', data: { username: user.username, address: '198.51.100.7' } },
+    ]);
+  } finally {
+    await alerted.close();
+    await receiver.close();
+  }
+});
