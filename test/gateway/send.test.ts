@@ -342,6 +342,8 @@ describe('a call without a reply', () => {
 it.each([
   ['tei', 'safe', false, true],
   ['tei', 'unsafe', false, true],
+  // A server that bills nobody may pass it on to one that does.
+  ['bifrost', 'unsafe', false, false],
   ['cohere', 'safe', false, true],
   ['cohere', undefined, false, false],
   ['cohere', undefined, true, true],
