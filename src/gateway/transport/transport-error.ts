@@ -14,12 +14,10 @@ export function asTransportError(error: Error, written: boolean, resend: Resend)
   if (!written && resend === undefined) {
     return new TransportError('connect', `no connection (${code || error.name})`, undefined, error);
   }
-  // A chunked reply that ends too soon is a broken connection.
-  if (
-    (code.startsWith('HPE_') && code !== 'HPE_INVALID_EOF_STATE') ||
-    code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
-  ) {
-    const message = `the reply is not valid HTTP (${code})`;
+  // Its parser's errors have no code. A chunked reply that ends too soon is a broken connection.
+  const isOfParser = error.name === 'HTTPParserError' && !error.message.includes('EOF');
+  if (isOfParser || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+    const message = `the reply is not valid HTTP (${code || error.name})`;
     return new TransportError('unreadable', message, undefined, error);
   }
   return new TransportError('reset', `the connection broke (${code || error.name})`, resend, error);

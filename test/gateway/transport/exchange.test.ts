@@ -210,7 +210,6 @@ describe('a fault', () => {
   it.each([
     ['forbidden', true, new ForbiddenAddressError('the address')],
     ['connect', false, withCode('ECONNREFUSED')],
-    ['unreadable', true, withCode('HPE_INVALID_CONSTANT')],
     ['unreadable', true, withCode('UND_ERR_RES_CONTENT_LENGTH_MISMATCH')],
     ['reset', true, withCode('ECONNRESET')],
   ])('is told as %s, on a connection: %p', async (fault, isWritten, error) => {

@@ -227,6 +227,16 @@ describe('Upstream', () => {
     },
   );
 
+  it.each([
+    ['of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['with a length that is no number', 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n'],
+    ['with a bad chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'],
+  ])('takes no answer %s for a connection that broke', async (_what, text) => {
+    const url = await rawServer((socket) => void socket.write(text));
+
+    await expect(upstreamWith().send(post(url))).rejects.toMatchObject({ fault: 'unreadable' });
+  });
+
   it('asks for a token under the whole address', async () => {
     const target = await server('ok');
     const url = `${target.url}/token?a=b&c`;
