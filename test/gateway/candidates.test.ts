@@ -334,6 +334,24 @@ describe('a channel whose time was up', () => {
     expect(told).toEqual([1]);
   });
 
+  it('is not where it answers itself, asked again', () => {
+    let nowMs = T0;
+    const told: number[] = [];
+    const given = candidates([offer(1)], {
+      now: () => nowMs,
+      overtaken: ({ id }) => told.push(id),
+    });
+    const only = given.next() ?? offer(0);
+    nowMs += 1_000;
+    given.heard(only, failed('timeout', { isEarly: true }));
+    given.again();
+    given.next();
+    nowMs += 50;
+    given.heard(only, ranked(only));
+
+    expect(told).toEqual([]);
+  });
+
   it('is not where another one takes as long, or ranks without a model', () => {
     expect(overtaken(1_000)).toEqual([]);
     expect(overtaken(1, offer(2, { provider: 'local', baseUrl: undefined }))).toEqual([]);

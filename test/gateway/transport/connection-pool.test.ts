@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'undici';
 import { ConnectionPool } from '../../../src/gateway/transport/connection-pool.js';
 import { opened } from '../../support/opened.js';
 import { until } from '../../support/until.js';
@@ -198,6 +199,30 @@ describe('ConnectionPool', () => {
     for (let at = 0; at < 5; at += 1) await portOfNext(made);
 
     expect(new Set(made.ports).size).toBe(10);
+  });
+
+  it('has nothing left to close of one that it has closed for being unused', async () => {
+    const closes = jest.spyOn(Client.prototype, 'close');
+    let nowMs = 0;
+    const made = await pool(() => nowMs);
+    const ten = Array.from({ length: 10 }, () => ask(made.connections));
+    await made.arrived(10);
+    made.answer();
+    await Promise.all(ten);
+    await nextTurn();
+    nowMs = 1_000;
+    await made.endOf(0);
+    // The first to be asked is the one that was closed: it is made again.
+    for (nowMs = 2_000; nowMs <= 3_000; nowMs += 1_000) await portOfNext(made);
+    const [oldest, ...others] = new Set(closes.mock.contexts);
+    closes.mockClear();
+
+    await made.connections.close();
+
+    const closed = new Set(closes.mock.contexts);
+    closes.mockRestore();
+    expect([oldest !== undefined, others.length]).toEqual([true, 0]);
+    expect([closed.size, closed.has(oldest)]).toEqual([10, false]);
   });
 
   it('lets none wait behind another after one that was not sent', async () => {
