@@ -18,7 +18,7 @@ import { watchAlerts, type AlertWatchDeps } from '../management/alert-watch.js';
 import type { SendMail } from '../management/mail.js';
 import type { Alerting } from '../operations/operation.js';
 import type { Store } from '../store/store.js';
-import { Sender, type Sent, type Target } from '../telemetry/sender.js';
+import { sendNow, Sender, type Sent, type Target } from '../telemetry/sender.js';
 import { StoreAlerts } from '../telemetry/store-alerts.js';
 
 const TIMEOUT_MS = 10_000;
@@ -119,7 +119,7 @@ function storeMark({ store: { redisUrl, redisPrefix, dataDir } }: AlertConfig): 
 }
 
 /** Sends a test message to targets at once; resolves to why it was not taken, by target, '' if it was. */
-export async function testTargets(
+export function testTargets(
   targets: readonly Target[],
   names: readonly string[],
   by: string,
@@ -129,13 +129,10 @@ export async function testTargets(
     ...{ id: `msg_${randomUUID()}`, type: 'test.sent', atMs: nowMs, data: { by } },
     summary: `This is a test, which ${by} has sent`,
   };
-  const results = targets
-    .filter(({ name }) => names.includes(name))
-    .map(async ({ name, bodyOf, send }) => {
-      const sent = await send(bodyOf(event), event.id);
-      return [name, sent.kind === 'sent' ? '' : sent.why] as const;
-    });
-  return new Map(await Promise.all(results));
+  return sendNow(
+    targets.filter(({ name }) => names.includes(name)),
+    event,
+  );
 }
 
 /** When `backup` last ran on the embedded store, or something was last written to the folder of backups. */

@@ -18,6 +18,18 @@ export interface Target {
   readonly send: (body: string, messageId: string) => Promise<Sent>;
 }
 
+/** Tries each of the targets once, without the store. Resolves to why it failed, by target; '' if it did not. */
+export async function sendNow(
+  targets: readonly Target[],
+  event: OutgoingEvent,
+): Promise<ReadonlyMap<string, string>> {
+  const results = targets.map(async ({ name, bodyOf, send }) => {
+    const sent = await send(bodyOf(event), event.id);
+    return [name, sent.kind === 'sent' ? '' : sent.why] as const;
+  });
+  return new Map(await Promise.all(results));
+}
+
 export interface SenderDeps {
   readonly store: Store;
   readonly observe: Observe;
@@ -89,20 +101,6 @@ export class Sender {
     this.#held.push({ event, ...(condition === undefined ? {} : { condition }) });
     if (this.#held.length > MAX_HELD) this.#held.shift();
     this.#adding ??= this.#addHeld();
-  }
-
-  /** Tries each of the targets once, without the store. Resolves to why it failed, by target; '' if it did not. */
-  async sendNow(
-    event: OutgoingEvent,
-    targets: readonly Target[],
-  ): Promise<ReadonlyMap<string, string>> {
-    const results = await Promise.all(
-      targets.map(async ({ name, bodyOf, send }) => {
-        const sent = await send(bodyOf(event), event.id);
-        return [name, sent.kind === 'sent' ? '' : sent.why] as const;
-      }),
-    );
-    return new Map(results);
   }
 
   /** Sends what is due without waiting for the next look. */

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { messageOf } from '../core/errors.js';
 import type { OutgoingEvent } from '../core/delivery.js';
 import type { Store } from '../store/store.js';
-import type { Sender } from './sender.js';
+import { sendNow, type Sender } from './sender.js';
 
 export interface StoreAlertsDeps {
   readonly store: Pick<Store, 'ping'>;
-  readonly sender: Pick<Sender, 'deliver' | 'sendNow' | 'targets'>;
+  readonly sender: Pick<Sender, 'deliver' | 'targets'>;
   readonly node: string;
   /** The same on all gateways that use the store. */
   readonly mark: string;
@@ -97,7 +97,7 @@ export class StoreAlerts {
     }
     const { event, told } = this.#down;
     const untold = sender.targets.filter(({ name, takes }) => takes(event.type) && !told.has(name));
-    for (const [name, failure] of await sender.sendNow(event, untold)) {
+    for (const [name, failure] of await sendNow(untold, event)) {
       if (failure === '') told.add(name);
     }
   }

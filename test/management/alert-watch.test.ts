@@ -13,7 +13,6 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import { StoreUnavailableError, type Credential, type Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
 import { eventAlerts } from '../../src/telemetry/event-alerts.js';
-import type { Target } from '../../src/telemetry/sender.js';
 import { StoreAlerts } from '../../src/telemetry/store-alerts.js';
 import {
   admitRequest,
@@ -396,9 +395,18 @@ async function toldOf(answers: readonly (number | 'none')[], isTaken = true): Pr
       },
     },
     sender: {
-      targets: [{ name: 'hook', takes: () => true } as unknown as Target],
+      targets: [
+        {
+          name: 'hook',
+          takes: () => true,
+          bodyOf: () => '',
+          send: () =>
+            Promise.resolve(
+              isTaken ? { kind: 'sent' } : { kind: 'failed', why: 'away, too', retryAfterMs: 0 },
+            ),
+        },
+      ],
       deliver: ({ type }) => void told.push(type),
-      sendNow: () => Promise.resolve(new Map([['hook', isTaken ? '' : 'away, too']])),
     },
   });
   while (rest.length > 0) await alerts.look();
@@ -433,14 +441,13 @@ it('a store that is down is told under one id by all gateways, and under one tha
               name: 'hook',
               takes: () => true,
               bodyOf: () => '',
-              send: () => Promise.resolve({ kind: 'sent' }),
+              send: (_body, id) => {
+                sent.push(id);
+                return Promise.resolve({ kind: 'sent' });
+              },
             },
           ],
           deliver: ({ id }) => void sent.push(id),
-          sendNow: ({ id }, targets) => {
-            if (targets.length > 0) sent.push(id);
-            return Promise.resolve(new Map([['hook', '']]));
-          },
         },
       }),
   );

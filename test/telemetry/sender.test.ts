@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/load-config.js';
 import type { OutgoingEvent } from '../../src/core/delivery.js';
 import { createSendMail } from '../../src/mail/send-mail.js';
 import { StoreUnavailableError, type DeliveryRecord, type Store } from '../../src/store/store.js';
-import { Sender } from '../../src/telemetry/sender.js';
+import { sendNow, Sender } from '../../src/telemetry/sender.js';
 import { startMailServer } from '../support/mail-server.js';
 import { opened } from '../support/opened.js';
 import { until } from '../support/until.js';
@@ -391,7 +391,7 @@ it('says of each receiver why it did not take what is sent at once, and keeps no
   const bad = await open.upstream(answering(500));
   const { sender, all } = await senderTo([hook(good), hook(bad, { name: 'bad' })]);
 
-  const failures = await sender.sendNow(event(), sender.targets);
+  const failures = await sendNow(sender.targets, event());
 
   expect([...failures]).toEqual([
     ['hook', ''],
